@@ -21,10 +21,12 @@ export interface ResendButtonProps {
   readonly isOnce?: boolean;
   /** It has the focus when it comes. */
   readonly autoFocus?: boolean;
+  readonly look?: "primary" | "plain";
 }
 
 /** Sends one delivery again, by hand, and tells what the receiver said of it. */
-export function ResendButton({ delivery, children, label, isOnce = false, autoFocus = false }: ResendButtonProps) {
+export function ResendButton(props: ResendButtonProps) {
+  const { delivery, children, label, isOnce = false, autoFocus = false, look = "plain" } = props;
   const client = useQueryClient();
   const missingScope = useMissingScope("replay");
   const sending = useMutation({
@@ -34,6 +36,7 @@ export function ResendButton({ delivery, children, label, isOnce = false, autoFo
   return (
     <div className={styles["resend"]}>
       <Button
+        look={look}
         autoFocus={autoFocus}
         data-resend
         isPending={sending.isPending}

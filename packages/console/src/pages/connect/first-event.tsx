@@ -7,6 +7,7 @@ import { useLive } from "../../live/live.ts";
 import { useNames } from "../../names/names.ts";
 import { causeWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { Sentence } from "../../verdict/sentence.tsx";
 import { Timeline } from "../event/timeline.tsx";
 import styles from "./connect.module.css";
 
@@ -43,9 +44,11 @@ export function FirstEvent({ messageId, children }: FirstEventProps) {
       </p>
       {isKnown && (
         <>
-          <p>{data.sentence}</p>
-          {data.events.map(({ sourceId, receivedAt, timeline }) => (
-            <Timeline key={`${sourceId} ${receivedAt}`} steps={timeline} nameOf={nameOf} />
+          <p>
+            <Sentence>{data.sentence}</Sentence>
+          </p>
+          {data.events.map(({ sourceId, receivedAt, timeline, destinations }) => (
+            <Timeline key={`${sourceId} ${receivedAt}`} steps={timeline} coming={destinations} nameOf={nameOf} />
           ))}
         </>
       )}

@@ -1,9 +1,9 @@
 import type { EventVerdict } from "../../api/api-types.ts";
 import { CopyButton } from "../../elements/copied.tsx";
-import { MomentText } from "../../moment/moment-text.tsx";
 import { ResendButton } from "../../resend/resend-button.tsx";
 import { causeWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { Sentence } from "../../verdict/sentence.tsx";
 import styles from "./event-page.module.css";
 import { RequestRecord } from "./request-record.tsx";
 
@@ -17,11 +17,14 @@ export interface DestinationVerdictProps {
   readonly messageId: string;
   readonly sourceId: string;
   readonly name: string;
+  /** Where it waits, the verdict as a whole has the button that sends it. */
+  readonly isSentAbove: boolean;
 }
 
 /** What became of an event at one destination, what was sent there, and sending it once more. */
-export function DestinationVerdict({ verdict, messageId, sourceId, name }: DestinationVerdictProps) {
-  const { destinationId, cause, sentence, due } = verdict;
+export function DestinationVerdict(props: DestinationVerdictProps) {
+  const { verdict, messageId, sourceId, name, isSentAbove } = props;
+  const { destinationId, cause, sentence } = verdict;
   const { words, tone } = causeWords(cause);
   const again = tone === "waiting" ? "Send now" : "Send once more";
   return (
@@ -34,19 +37,15 @@ export function DestinationVerdict({ verdict, messageId, sourceId, name }: Desti
         <Mark tone={tone}>{words}</Mark>
       </div>
       <p>
-        {sentence}
-        {due !== null && (
-          <>
-            {" "}
-            Next look: <MomentText at={due} withDistance />.
-          </>
-        )}
+        <Sentence>{sentence}</Sentence>
       </p>
       {!NEVER_SENT.has(cause) && (
         <RequestRecord messageId={messageId} destinationId={destinationId} sourceId={sourceId} name={name}>
-          <ResendButton delivery={{ messageId, destinationId, sourceId }} label={`${again} to ${name}`}>
-            {again}
-          </ResendButton>
+          {!(isSentAbove && tone === "waiting") && (
+            <ResendButton delivery={{ messageId, destinationId, sourceId }} label={`${again} to ${name}`}>
+              {again}
+            </ResendButton>
+          )}
         </RequestRecord>
       )}
     </li>

@@ -14,10 +14,11 @@ import { useNaming } from "../../names/names.ts";
 import { quoted } from "../../terminal/quoted.ts";
 import { verdictWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { Sentence } from "../../verdict/sentence.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DestinationVerdict } from "./destination-verdict.tsx";
 import styles from "./event-page.module.css";
-import { Remedy } from "./remedy.tsx";
+import { onlyWaiting, Remedy } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
 
 /** What waits or is under way is looked at again; the live stream tells of its end sooner. */
@@ -56,17 +57,26 @@ function isSettled(verdict: EventVerdict | undefined): boolean {
 function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
   const { nameOf, isSettled } = useNaming();
   const { words, tone } = verdictWords(verdict);
+  const isSentAbove = onlyWaiting(verdict) !== null;
   return (
     <>
       <section className={styles["verdict"]} aria-label="Verdict" data-state="live">
         <Mark tone={tone}>{words}</Mark>
-        <p className={styles["sentence"]}>{verdict.sentence}</p>
-        <Remedy verdict={verdict} />
+        <p className={styles["sentence"]}>
+          <Sentence>{verdict.sentence}</Sentence>
+        </p>
+        {isSettled && <Remedy verdict={verdict} nameOf={nameOf} />}
       </section>
       {isSettled && (
         <>
           {verdict.events.map((event) => (
-            <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} nameOf={nameOf} />
+            <EventFacts
+              key={keyOf(event)}
+              event={event}
+              messageId={verdict.messageId}
+              nameOf={nameOf}
+              isSentAbove={isSentAbove}
+            />
           ))}
           <Freshness asOf={verdict.asOf} complete={verdict.complete} />
         </>
@@ -81,9 +91,11 @@ interface EventFactsProps {
   readonly event: Event;
   readonly messageId: string;
   readonly nameOf: (id: string) => string;
+  /** What waits is sent by the verdict's own button. */
+  readonly isSentAbove: boolean;
 }
 
-function EventFacts({ event, messageId, nameOf }: EventFactsProps) {
+function EventFacts({ event, messageId, nameOf, isSentAbove }: EventFactsProps) {
   const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
   return (
     <article className={styles["event"]}>
@@ -110,13 +122,14 @@ function EventFacts({ event, messageId, nameOf }: EventFactsProps) {
                 messageId={messageId}
                 sourceId={sourceId}
                 name={nameOf(each.destinationId)}
+                isSentAbove={isSentAbove}
               />
             ))}
           </ul>
         </>
       )}
       <h3>Timeline</h3>
-      <Timeline steps={timeline} nameOf={nameOf} />
+      <Timeline steps={timeline} coming={destinations} nameOf={nameOf} />
       {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} nameOf={nameOf} />}
     </article>
   );

@@ -1,9 +1,12 @@
 import type { EventVerdict } from "../../api/api-types.ts";
-import { spanOf } from "../../moment/moment.ts";
+import { distance, spanOf } from "../../moment/moment.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
+import { useNow } from "../../moment/zone.ts";
+import { Sentence } from "../../verdict/sentence.tsx";
 import styles from "./event-page.module.css";
 
 type Step = EventVerdict["events"][number]["timeline"][number];
+type Coming = Pick<EventVerdict["events"][number]["destinations"][number], "destinationId" | "due" | "cause">;
 
 const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
   received: "received",
@@ -17,11 +20,14 @@ const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
 
 export interface TimelineProps {
   readonly steps: readonly Step[];
+  /** What comes next by itself, by destination. */
+  readonly coming?: readonly Coming[];
   readonly nameOf: (id: string) => string;
 }
 
-/** What happened, oldest first, each with its distance from the one before. */
-export function Timeline({ steps, nameOf }: TimelineProps) {
+/** What happened, oldest first, each with its distance from the one before; then what comes next. */
+export function Timeline({ steps, coming = [], nameOf }: TimelineProps) {
+  const now = useNow();
   return (
     <ol className={styles["timeline"]}>
       {steps.map((step, index) => {
@@ -33,12 +39,26 @@ export function Timeline({ steps, nameOf }: TimelineProps) {
             <MomentText at={step.time} />
             <span className={styles["since"]}>{ms === null ? "" : `+${spanOf(ms)}`}</span>
             <span>
-              <strong>{STEP_WORDS[step.what]}</strong> {step.detail}
+              <strong>{STEP_WORDS[step.what]}</strong> <Sentence>{step.detail}</Sentence>
               {step.destinationId !== null && <span className={styles["of"]}> {nameOf(step.destinationId)}</span>}
             </span>
           </li>
         );
       })}
+      {coming.map(
+        ({ destinationId, due, cause }) =>
+          due !== null && (
+            <li key={destinationId} className={styles["coming"]}>
+              <MomentText at={due} />
+              <span className={styles["since"]}>{distance(new Date(due), now)}</span>
+              <span>
+                <span aria-hidden>◌ </span>
+                <strong>{cause === "deferred" ? "looked at again" : "next attempt"}</strong>
+                <span className={styles["of"]}> {nameOf(destinationId)}</span>
+              </span>
+            </li>
+          ),
+      )}
     </ol>
   );
 }
