@@ -6,6 +6,13 @@ export interface SnippetInput {
   readonly ingestUrl: string;
 }
 
+export interface LinesIn {
+  readonly id: string;
+  /** Of the language. */
+  readonly name: string;
+  readonly text: string;
+}
+
 export interface Snippet {
   readonly id: string;
   readonly name: string;

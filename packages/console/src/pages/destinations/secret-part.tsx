@@ -1,8 +1,8 @@
 /**
  * The shared secret, changed in stages so that no receiver sees a bad signature.
  *
- * SR1  A secret is made by the browser, sent once, shown once: it leaves the page when its stage is over or the part is
- *      left.
+ * SR1  A secret is made by the browser, sent once, shown once: it leaves the page when it is hidden, its stage is over
+ *      or the part is left.
  * SR2  What the present stage does not allow is not offered; control decides all the same.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
@@ -14,6 +14,8 @@ import { Button } from "../../elements/button.tsx";
 import { Copied } from "../../elements/copied.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { useMissingScope } from "../../session/session.ts";
+import { EITHER_SECRET } from "../../snippets/either-secret.ts";
+import { TabbedLines } from "../../snippets/tabbed-lines.tsx";
 import styles from "./destinations-page.module.css";
 import { createSecret } from "./shared-secret.ts";
 import { TestedUrls } from "./test-send.tsx";
@@ -67,10 +69,18 @@ export function SecretPart({ destination }: { readonly destination: Destination 
         <li>
           <p>The new secret. It is not shown again.</p>
           <Copied what="new secret" text={shown} />
+          <Button look="quiet" onPress={() => setShown(null)}>
+            I have it: hide it
+          </Button>
         </li>
       )}
       {secretStage === "next" && (
         <li>
+          <p>
+            A receiver that accepts either secret, until the old one is retired; the new one is its{" "}
+            <code>NEXT_SHARED_SECRET</code>:
+          </p>
+          <TabbedLines languages={EITHER_SECRET} />
           <Button isPending={checking.isPending} unavailable={unavailable} onPress={() => checking.mutate()}>
             Check: send a test signed by the next secret
           </Button>
