@@ -216,7 +216,14 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
 
     const addresses = [
       ...["/overview", "/connect?kind=webhook", `/connect/${destinationId}`, "/test-receivers", "/sources"],
-      ...[`/sources/${sourceId}`, "/destinations", "/deliveries", `/events/${call.messageId}`, "/dead-letters"],
+      ...[
+        `/sources/${sourceId}`,
+        "/destinations",
+        "/deliveries",
+        "/events?userId=ada",
+        `/events/${call.messageId}`,
+        "/dead-letters",
+      ],
       ...["health", "deliveries", "settings", "secret", "changes"].map(
         (tab) => `/destinations/${destinationId}?tab=${tab}`,
       ),

@@ -9,6 +9,7 @@ import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
+import { EVENT_FILTERS } from "./pages/events/event-filter.ts";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { Root } from "./root.tsx";
 
@@ -47,6 +48,13 @@ const testReceivers = createRoute({
   path: "/test-receivers",
   validateSearch: (search) => filterFrom(search, [{ key: "id", label: "Id" }]),
   component: lazyRouteComponent(() => import("./pages/test-receivers/test-receivers-page.tsx"), "TestReceiversPage"),
+});
+
+const events = createRoute({
+  getParentRoute: () => root,
+  path: "/events",
+  validateSearch: (search) => filterFrom(search, EVENT_FILTERS),
+  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
 });
 
 const event = createRoute({
@@ -162,6 +170,7 @@ export const router = createRouter({
     source,
     destinations,
     destination,
+    events,
     event,
     deliveries,
     deadLetters,

@@ -1,10 +1,13 @@
 /** What fits what was typed into the palette, the likeliest first. */
+import { searchOf } from "../listing/filter.ts";
 import type { PaletteLine } from "./commands.ts";
 import { pastedId } from "./pasted-id.ts";
 import { PLACES } from "./places.ts";
 
 /** Of a thousand destinations no more are looked through by eye. */
 const MOST_NAMED = 8;
+/** Longer than any user id or event's name that is looked for; a longer text was pasted by mistake. */
+const MOST_SEARCHED = 1000;
 
 export interface Named {
   readonly id: string;
@@ -34,7 +37,7 @@ export function findSections({ typed, destinations, sources, commands }: Palette
     { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];
-  const events = { name: "Events", lines: id === null ? [] : [eventLine(id)] };
+  const events = { name: "Events", lines: [...(id === null ? [] : [eventLine(id)]), ...searchLines(typed.trim())] };
   const ordered = id !== null && /\d/.test(id) ? [events, ...named] : [...named, events];
   return ordered.filter(({ lines }) => lines.length > 0);
 }
@@ -59,4 +62,13 @@ function placeLine({ path, name, key }: (typeof PLACES)[number]): PaletteLine {
 function eventLine(id: string): PaletteLine {
   const href = `/events/${encodeURIComponent(id)}`;
   return { id: href, name: "Why did it not arrive?", code: id, does: { href } };
+}
+
+/** Where somebody has no message id: the events of a user, and those of a name. */
+function searchLines(text: string): readonly PaletteLine[] {
+  if (text === "" || text.length > MOST_SEARCHED) return [];
+  return [
+    { name: "Events of the user", search: searchOf({ userId: text }) },
+    { name: "Events with the name", search: searchOf({ event: text }) },
+  ].map(({ name, search }) => ({ id: name, name, code: text, does: { href: `/events${search}` } }));
 }

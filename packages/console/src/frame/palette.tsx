@@ -1,4 +1,7 @@
-/** One field that leads everywhere: to an event by its message id, to what has a name, to every page and command. */
+/**
+ * One field that leads everywhere: to an event by its message id, its user or its name, to what has a name, to every
+ * page and command.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
@@ -66,17 +69,17 @@ function Lines({ onClose, onHelp }: Omit<PaletteProps, "isOpen">) {
   return (
     <Autocomplete inputValue={typed} onInputChange={setTyped}>
       <SearchField
-        aria-label="A message id, a name, a page or a command"
+        aria-label="A message id, a user id, a name, a page or a command"
         autoFocus
         onSubmit={followFirst}
         className={styles["asked"] ?? ""}
       >
-        <Input className={elements["input"] ?? ""} placeholder="Paste a message id, or type a name or a command" />
+        <Input className={elements["input"] ?? ""} placeholder="Paste a message id, or type a user id, a name or a command" />
       </SearchField>
       <Menu
         className={styles["menu"] ?? ""}
         aria-label="What was found"
-        renderEmptyState={() => <p className={styles["none"]}>Nothing has this name.</p>}
+        renderEmptyState={() => <p className={styles["none"]}>It is too long to be looked for.</p>}
       >
         {sections.map(({ name, lines }) => (
           <MenuSection key={name} id={name}>

@@ -18,15 +18,15 @@ export type LetterFilterKey =
 const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;
 
 export const LETTER_FILTERS: readonly FilterField<LetterFilterKey>[] = [
-  { key: "destinationId", label: "Destination id", isNamed: true },
+  { key: "destinationId", label: "Destination", named: "destination" },
   { key: "reason", label: "Reason", choices: REASONS.map((each) => [each, each.replaceAll("_", " ")] as const) },
   { key: "error", label: "Error or status" },
   { key: "type", label: "Type", choices: EVENT_TYPES.map((each) => [each, each] as const) },
   { key: "event", label: "Event's name" },
   { key: "userId", label: "User id" },
-  { key: "sourceId", label: "Source id", isNamed: true },
-  { key: "since", label: "Since" },
-  { key: "until", label: "Until" },
+  { key: "sourceId", label: "Source", named: "source" },
+  { key: "since", label: "Since", isMoment: true },
+  { key: "until", label: "Until", isMoment: true },
 ];
 
 /** The line for the terminal that lists the same, or does something else with it. */

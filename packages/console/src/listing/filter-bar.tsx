@@ -1,14 +1,13 @@
 import { useRouter } from "@tanstack/react-router";
 import { Filter as FilterIcon, X } from "lucide-react";
 import { useState } from "react";
-import { Form } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
-import { Choice } from "../elements/choice.tsx";
-import { Dialog } from "../elements/dialog.tsx";
-import { Field } from "../elements/field.tsx";
 import { usePageKey } from "../keys/page-keys.ts";
+import { clockTime, toTheSecond } from "../moment/moment.ts";
+import { useNow, useZone } from "../moment/zone.ts";
 import { useNaming } from "../names/names.ts";
 import { type Filter, type FilterField, searchOf } from "./filter.ts";
+import { FilterDialog } from "./filter-dialog.tsx";
 import styles from "./listing.module.css";
 
 export interface FilterBarProps<Key extends string> {
@@ -19,19 +18,21 @@ export interface FilterBarProps<Key extends string> {
 /** What narrows the list, each to be taken away; and the dialog that adds more. Both change the address. */
 export function FilterBar<Key extends string>({ fields, filter }: FilterBarProps<Key>) {
   const router = useRouter();
-  const { nameOf, isSettled } = useNaming();
+  const { nameOf, isSettled } = useNaming(fields.some(({ named }) => named !== undefined));
+  const momentOf = useMomentWords();
   const [isOpen, setOpen] = useState(false);
   usePageKey("f", () => setOpen(true));
   const show = (next: Filter<Key>): void => {
     router.history.push(`${router.state.location.pathname}${searchOf(next)}`);
   };
   const set = fields.filter(({ key }) => filter[key] !== undefined);
-  const isAwaited = !isSettled && set.some(({ isNamed }) => isNamed);
+  const isAwaited = !isSettled && set.some(({ named }) => named !== undefined);
   return (
     <div className={`${styles["filters"]} ${isAwaited ? styles["awaited"] : ""}`}>
-      {set.map(({ key, label, choices, isNamed }) => {
+      {set.map(({ key, label, choices, named, isMoment }) => {
         const value = filter[key] ?? "";
-        const words = choices?.find(([choice]) => choice === value)?.[1] ?? (isNamed ? nameOf(value) : value);
+        const said = named !== undefined ? nameOf(value) : isMoment === true ? momentOf(value) : value;
+        const words = choices?.find(([choice]) => choice === value)?.[1] ?? said;
         return (
           <Button key={key} aria-label={`${label}: ${words}: take away`} onPress={() => show(withoutKey(filter, key))}>
             {label}: {words} <X size={14} aria-hidden />
@@ -56,50 +57,17 @@ export function FilterBar<Key extends string>({ fields, filter }: FilterBarProps
   );
 }
 
-interface FilterDialogProps<Key extends string> extends FilterBarProps<Key> {
-  readonly onClose: () => void;
-  readonly onChosen: (filter: Filter<Key>) => void;
-}
-
-function FilterDialog<Key extends string>({ fields, filter, onClose, onChosen }: FilterDialogProps<Key>) {
-  const [draft, setDraft] = useState<Filter<string>>(filter);
-  const put = (key: string, value: string): void => setDraft((known) => ({ ...known, [key]: value }));
-  return (
-    <Dialog title="Filter" isOpen onClose={onClose}>
-      <Form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const set = Object.entries(draft).filter(([, value]) => value !== undefined && value.trim() !== "");
-          onChosen(Object.fromEntries(set.map(([key, value]) => [key, value?.trim()])) as Filter<Key>);
-        }}
-      >
-        <div className={styles["fields"]}>
-          {fields.map(({ key, label, choices }) =>
-            choices === undefined ? (
-              <Field key={key} label={label} value={draft[key] ?? ""} onChange={(value) => put(key, value)} />
-            ) : (
-              <Choice
-                key={key}
-                label={label}
-                value={draft[key] ?? ""}
-                choices={[["", "any"], ...choices]}
-                onChange={(value) => put(key, value)}
-              />
-            ),
-          )}
-        </div>
-        <div className={styles["more"]}>
-          <Button onPress={() => onChosen({})}>Clear</Button>
-          <Button type="submit" look="primary">
-            Show
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
-  );
-}
-
 function withoutKey<Key extends string>(filter: Filter<Key>, key: Key): Filter<Key> {
   const { [key]: _, ...others } = filter;
   return others as Filter<Key>;
+}
+
+/** A moment as all others are told; what is none as it stands. */
+function useMomentWords(): (text: string) => string {
+  const now = useNow();
+  const zone = useZone();
+  return (text) => {
+    const at = new Date(text);
+    return Number.isNaN(at.getTime()) ? text : toTheSecond(clockTime(at, now, zone));
+  };
 }

@@ -3,8 +3,10 @@
 export interface FilterField<Key extends string> {
   readonly key: Key;
   readonly label: string;
-  /** It is the id of something that has a name, which is told where it stands. */
-  readonly isNamed?: true;
+  /** It is the id of such a one, chosen by its name, which is told where it stands. */
+  readonly named?: "destination" | "source";
+  /** It is a moment, in ISO 8601. */
+  readonly isMoment?: true;
   /** What may be chosen, with the words for it; any text where it is absent. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
 }

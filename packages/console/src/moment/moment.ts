@@ -42,6 +42,20 @@ export function spanOf(ms: number): string {
   return next === undefined || rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${next[0]}`;
 }
 
+/** `2026-11-22T16:04:30` as a browser's field has it, in its own zone or in UTC; empty for no moment. */
+export function inZone(iso: string, isUtc: boolean): string {
+  const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return "";
+  const offsetMs = isUtc ? 0 : at.getTimezoneOffset() * 60_000;
+  return new Date(at.getTime() - offsetMs).toISOString().slice(0, 19);
+}
+
+/** The other way; empty for what is not typed to its end. */
+export function fromZone(typed: string, isUtc: boolean): string {
+  const at = new Date(isUtc ? `${typed}Z` : typed);
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString();
+}
+
 function calendarOf(at: Date, zone: string): { readonly day: string; readonly year: string; readonly time: string } {
   const format =
     formats.get(zone) ??

@@ -35,9 +35,10 @@ export interface Naming {
   readonly isSettled: boolean;
 }
 
-export function useNaming(): Naming {
-  const { data: destinations, isPending: areDestinationsPending } = useQuery(allDestinations);
-  const { data: sources, isPending: areSourcesPending } = useQuery(allSources);
+/** `isWanted`: nothing is asked for where nothing is named. */
+export function useNaming(isWanted = true): Naming {
+  const { data: destinations, isPending: areDestinationsPending } = useQuery({ ...allDestinations, enabled: isWanted });
+  const { data: sources, isPending: areSourcesPending } = useQuery({ ...allSources, enabled: isWanted });
   return useMemo(
     () => namingOf([...(destinations ?? []), ...(sources ?? [])], !areDestinationsPending && !areSourcesPending),
     [destinations, sources, areDestinationsPending, areSourcesPending],

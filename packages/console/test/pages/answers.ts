@@ -83,6 +83,11 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ wrong: "signature not checked", itself: { none: "requests come as somebody sends them" } },
     ...{ mine: "It answers with", fresh: "live", terminal: IN_HELP },
   },
+  "/events": {
+    ...{ about: "Events", wrong: "Delivered", where: "src_4k2v8m1n0p3q5r7s", since: "11:12:07.113", much: "1 try" },
+    ...{ why: 'Delivered to "Warehouse" at', itself: { none: "what waits says until when, in its sentence" } },
+    ...{ mine: "Filter", fresh: "live", terminal: "posthaste events find --user-id user-7" },
+  },
   "/events/$messageId": GIVEN_UP,
   "console-deliveries-event": { ...GIVEN_UP, about: "message-1" },
   "/deliveries": DELIVERIES,

@@ -40,6 +40,20 @@ export const GIVEN_UP: Said<EventVerdict> = {
   complete: true,
 };
 
+const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
+
+export const eventsPage: TestedPage = {
+  ...{ route: "/events", path: "/events?userId=user-7", title: "Events · Posthaste", reads: "GET /v1/events" },
+  empty: { "GET /v1/events": { body: NONE } },
+  live: {},
+  shows: [
+    "track Order Completed",
+    "user user-7",
+    'Delivered to "Warehouse" at',
+    "posthaste events find --user-id user-7",
+  ],
+};
+
 export const eventPage: TestedPage = {
   route: "/events/$messageId",
   path: "/events/message-7",

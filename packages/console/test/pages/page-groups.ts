@@ -8,7 +8,7 @@ import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./co
 import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
 import { deletionPage, deletionsPage } from "./deletions.ts";
 import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
-import { eventPage } from "./event.ts";
+import { eventPage, eventsPage } from "./event.ts";
 import { overviewPage } from "./overview.ts";
 import { replayPage, reviewPage } from "./replay.ts";
 import type { TestedPage } from "./tested-page.ts";
@@ -17,6 +17,7 @@ import type { TestedPage } from "./tested-page.ts";
 export const EVENT_PAGES: readonly TestedPage[] = [
   overviewPage,
   firstEventPage,
+  eventsPage,
   eventPage,
   deliveriesPage,
   deadLettersPage,

@@ -6,6 +6,6 @@ export const ACTIVITY_FILTERS: readonly FilterField<ChangeFilterKey>[] = [
   { key: "actor", label: "By (name or token id)" },
   { key: "target", label: "Of (id)" },
   { key: "operation", label: "Operation" },
-  { key: "since", label: "Since" },
-  { key: "until", label: "Until" },
+  { key: "since", label: "Since", isMoment: true },
+  { key: "until", label: "Until", isMoment: true },
 ];

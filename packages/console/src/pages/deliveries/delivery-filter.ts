@@ -17,8 +17,8 @@ export const STATES = [
 
 export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
   { key: "state", label: "State", choices: STATES },
-  { key: "destinationId", label: "Destination id", isNamed: true },
-  { key: "sourceId", label: "Source id", isNamed: true },
+  { key: "destinationId", label: "Destination", named: "destination" },
+  { key: "sourceId", label: "Source", named: "source" },
   { key: "type", label: "Type", choices: EVENT_TYPES.map((type) => [type, type] as const) },
   { key: "event", label: "Event's name" },
   { key: "userId", label: "User id" },
@@ -30,8 +30,8 @@ export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
     choices: ["1xx", "2xx", "3xx", "4xx", "5xx"].map((each) => [each, each] as const),
   },
   { key: "replayId", label: "Replay" },
-  { key: "since", label: "Since" },
-  { key: "until", label: "Until" },
+  { key: "since", label: "Since", isMoment: true },
+  { key: "until", label: "Until", isMoment: true },
 ];
 
 const NOT_OF_LETTERS = ["state", "statusClass", "replayId", "messageId"] as const;

@@ -1,0 +1,113 @@
+/** Events that are looked for without a message id: by whose they are, by their name, and by when. */
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axeFaults, focusOf, found } from "./browser.ts";
+import { exampleOf } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
+import { expectSound } from "./pages/page-states.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const [EVENTS, LATEST] = ["GET /v1/events", "GET /v1/deliveries/latest"];
+const MOMENT = "2026-11-22T15:04:30.123Z";
+const named = (...entries: readonly object[]) => ({
+  body: { data: entries, nextCursor: null, asOf: null, complete: true },
+});
+
+const queriesOf = (operation: string) =>
+  control.requests
+    .filter((each) => each.operation === operation)
+    .map(({ query }) => Object.fromEntries([...query].filter(([key]) => key !== "limit")));
+
+async function search(page: Page, words: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.keyboard.press("/");
+  await page.getByRole("dialog", { name: "Search" }).waitFor();
+  await page.keyboard.insertText(words);
+}
+
+startConsole(new Date(MOMENT));
+
+describe.skipIf("missing" in found)("events", () => {
+  it("are found by a user's id that is pasted into the search, and opened by one more step", async () => {
+    const page = await visit("/activity", eventPage.live, { width: 360 });
+    await search(page, "user-7");
+    const found = page.getByRole("menuitem", { name: "Events of the user user-7" });
+    await found.waitFor();
+    expect(await page.getByRole("menuitem", { name: "Events with the name user-7" }).count()).toBe(1);
+    await expectSound(page);
+    await found.click();
+    await page.waitForURL("**/events?userId=user-7");
+    await page.getByText("track Order Completed").waitFor();
+    expect(queriesOf(EVENTS)[0]).toEqual({ userId: "user-7" });
+    await page.keyboard.press("j");
+    await focusOf(page.getByRole("row").filter({ hasText: "message-7" }));
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/events/message-7");
+    await page.getByText("Given up").first().waitFor();
+  });
+
+  it("are found by their name, which Enter takes where it is no id and no page", async () => {
+    const page = await visit("/activity", eventPage.live);
+    await search(page, "Order Completed");
+    await page.getByRole("menuitem", { name: "Events of the user Order Completed" }).waitFor();
+    await page.getByRole("menuitem", { name: "Events with the name Order Completed" }).click();
+    await page.waitForURL("**/events?event=Order+Completed");
+    await page.getByText("posthaste events find --event 'Order Completed'").waitFor();
+    expect(queriesOf(EVENTS)[0]).toEqual({ event: "Order Completed" });
+  });
+});
+
+describe.skipIf("missing" in found)("a filter", () => {
+  const BILLING = { id: "dst_mke0j5p6hma005xc", name: "Billing" };
+  const LISTS = {
+    [LATEST]: { body: exampleOf(LATEST).body },
+    "GET /v1/destinations": named(BILLING, { id: "dst_other", name: "Shop" }),
+    "GET /v1/sources": named({ id: "src_1", name: "Web shop" }),
+  };
+
+  it("is of a destination and a source by their names, and of the last hours by one press", async () => {
+    const page = await visit("/deliveries", LISTS);
+    await page.getByText("message-1").waitFor();
+    await page.keyboard.press("f");
+    const dialog = page.getByRole("dialog", { name: "Filter" });
+    await dialog.getByLabel("Destination").selectOption("Billing");
+    await dialog.getByLabel("Source").selectOption("Web shop");
+    await dialog.getByRole("button", { name: "4 hours" }).click();
+    expect(await dialog.getByLabel("Since", { exact: true }).inputValue()).toBe("2026-11-22T12:04:30");
+    await expectSound(page);
+    await dialog.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("button", { name: "Destination: Billing: take away" }).waitFor();
+    await page.getByRole("button", { name: "Source: Web shop: take away" }).waitFor();
+    await page.getByRole("button", { name: "Since: 12:04:30: take away" }).waitFor();
+    expect(queriesOf(LATEST).at(-1)).toEqual({
+      ...{ destinationId: BILLING.id, sourceId: "src_1", since: "2026-11-22T11:04:30.123Z" },
+    });
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("keeps a moment to the millisecond, takes another as it is typed, in the zone of the page, and a removed name", async () => {
+    const since = "2026-11-21T23:30:00.456Z";
+    const page = await visit(`/deliveries?since=${since}&destinationId=dst_removed`, LISTS);
+    await page.getByRole("button", { name: "Since: 00:30:00: take away" }).waitFor();
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Filter" });
+    expect(await dialog.getByLabel("Destination").inputValue()).toBe("dst_removed");
+    await dialog.getByLabel("Until", { exact: true }).fill("2026-11-22T01:00:05");
+    await dialog.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("button", { name: "Until: 01:00:05: take away" }).waitFor();
+    expect(queriesOf(LATEST).at(-1)).toEqual({
+      ...{ since, until: "2026-11-22T00:00:05.000Z", destinationId: "dst_removed" },
+    });
+    await page.evaluate(() => localStorage.setItem("posthaste-zone", "UTC"));
+    await page.reload();
+    await page.getByRole("button", { name: "Until: 00:00:05: take away" }).waitFor();
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    expect(await dialog.getByLabel("Until", { exact: true }).inputValue()).toBe("2026-11-22T00:00:05");
+  });
+
+  it("that is no moment stands as it is", async () => {
+    const page = await visit("/deliveries?since=yesterday", LISTS);
+    await page.getByRole("button", { name: "Since: yesterday: take away" }).waitFor();
+  });
+});
