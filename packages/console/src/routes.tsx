@@ -9,6 +9,7 @@ import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
+import { DESTINATIONS_FILTERS } from "./pages/destinations/destinations-filter.ts";
 import { EVENT_FILTERS } from "./pages/events/event-filter.ts";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { Root } from "./root.tsx";
@@ -136,6 +137,7 @@ const source = createRoute({
 const destinations = createRoute({
   getParentRoute: () => root,
   path: "/destinations",
+  validateSearch: (search) => filterFrom(search, DESTINATIONS_FILTERS),
   component: lazyRouteComponent(() => import("./pages/destinations/destinations-page.tsx"), "DestinationsPage"),
 });
 

@@ -98,6 +98,15 @@ describe.skipIf("missing" in found)("a webhook", () => {
         },
       },
     ]);
+    const url = page.getByLabel("URL 1");
+    expect([await url.getAttribute("aria-invalid"), await page.getByText("Nothing listens there").count()]).toEqual([
+      ...["true", 1],
+    ]);
+    await page.getByText("It answered nothing (connection_refused).").waitFor();
+    await page.getByText("More: name, settling, body (shop.example; any one is enough; documented)").waitFor();
+    await url.fill("https://shop.example/hook2");
+    await expect.poll(() => url.getAttribute("aria-invalid")).toBeNull();
+    await url.fill("https://shop.example/hook");
     const held = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect([held.includes("shop.example"), held.includes(secret), held.includes("only-once")]).toEqual([
       ...[true, false, false],

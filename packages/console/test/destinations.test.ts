@@ -1,13 +1,16 @@
 /** The list of destinations with each one's hour, how a delivery is settled in a drawing, and the type of a test. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, found } from "./browser.ts";
-import { exampleOf } from "./fake-control.ts";
+import { axeFaults, focusOf, found } from "./browser.ts";
+import { exampleOf, problem } from "./fake-control.ts";
 import { destinationsPage } from "./pages/configuration.ts";
+import { expectSound } from "./pages/page-states.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
-const DESTINATION = exampleOf("GET /v1/destinations/{id}").body as { readonly id: string };
+const DESTINATION = exampleOf("GET /v1/destinations/{id}").body as { readonly id: string; readonly revision: number };
 const HEALTH = "GET /v1/health/destinations";
 const [listed] = (exampleOf("GET /v1/destinations").body as { readonly data: readonly { readonly id: string }[] }).data;
+
+const NONE = { data: [], nextCursor: null, asOf: null, complete: true };
 
 startConsole();
 
@@ -91,11 +94,126 @@ describe.skipIf("missing" in found)("destinations", () => {
     [`/destinations/${DESTINATION.id}`, "Send a test by the saved settings", "POST /v1/destinations/{id}/test"],
   ])("are tried with an event of the type that is chosen: %s", async (path, words, operation) => {
     const page = await visit(path);
+    if (operation.includes("{id}")) await page.getByRole("button", { name: "Send test" }).click();
     const send = page.getByRole("button", { name: words });
     await send.click();
     await expect.poll(() => sentTypes(operation)).toEqual(["track"]);
     await page.getByLabel("A made-up event of the type").selectOption("identify");
     await send.click();
     await expect.poll(() => sentTypes(operation)).toEqual(["track", "identify"]);
+  });
+
+  it("are narrowed by how they are and by a part of their names, which control finds", async () => {
+    const page = await visit("/destinations?state=open", destinationsPage.live);
+    await page.getByRole("button", { name: "State: breaker open: take away" }).waitFor();
+    await page.getByText("https://billing.example/hook").waitFor();
+    const fitting = () =>
+      control.requests
+        .filter(({ operation, query }) => operation === HEALTH && !query.has("ids"))
+        .map(({ query }) => [query.get("state"), query.get("name"), query.get("limit")]);
+    expect(fitting()[0]).toEqual(["open", null, "50"]);
+    await page.keyboard.press("f");
+    const dialog = page.getByRole("dialog", { name: "Filter" });
+    await dialog.getByLabel("State").selectOption("any");
+    await dialog.getByLabel("Name").fill("bill");
+    await dialog.getByRole("button", { name: "Show" }).click();
+    await page.waitForURL("**/destinations?name=bill");
+    await page.getByText("https://billing.example/hook").waitFor();
+    expect(fitting().at(-1)).toEqual([null, "bill", "50"]);
+    expect(await axeFaults(page)).toEqual([]);
+    control.answer({ ...destinationsPage.live, [HEALTH]: { body: NONE } });
+    await page.reload();
+    await page.getByText("No destination fits the filter.").waitFor();
+    await page.getByRole("link", { name: "Show all" }).click();
+    await page.getByText("https://billing.example/hook").waitFor();
+  });
+});
+
+describe.skipIf("missing" in found)("a destination, beside its name whatever part is shown", () => {
+  const [ONE, CHANGE] = ["GET /v1/destinations/{id}", "PATCH /v1/destinations/{id}"];
+  const path = `/destinations/${DESTINATION.id}?tab=changes`;
+  const changes = () => control.requests.filter(({ operation }) => operation === CHANGE).map(({ body }) => body);
+  const { revision } = DESTINATION;
+  const off = { ...DESTINATION, enabled: false, revision: revision + 1 };
+
+  it("says how it is, and is turned off after it was said what becomes of what waits", async () => {
+    const page = await visit(path, { [CHANGE]: { body: off } });
+    await page.getByText("breaker open").waitFor();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    const question = page.getByRole("dialog", { name: "Turn off Billing?" });
+    await question.getByText("3 deliveries wait for it: they become dead letters").waitFor();
+    await question.getByRole("button", { name: "Leave it on" }).click();
+    expect(changes()).toEqual([]);
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await question.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("button", { name: "Turn on" }).waitFor();
+    expect(changes()).toEqual([{ revision, enabled: false }]);
+    await page
+      .locator("main")
+      .getByText(/^\S off$/)
+      .waitFor();
+    await expectSound(page);
+  });
+
+  it("is turned on by one press, and by another where somebody else changed it meanwhile", async () => {
+    let present = { ...off, revision };
+    const page = await visit(path, {
+      [ONE]: () => ({ body: present }),
+      [CHANGE]: ({ body }) => {
+        const asked = (body as { readonly revision: number }).revision;
+        if (asked === revision + 1) return { body: { ...present, enabled: true } };
+        present = off;
+        return problem(409, "it has another revision by now");
+      },
+    });
+    const turnOn = page.getByRole("button", { name: "Turn on" });
+    await turnOn.click();
+    await page.getByText("it has another revision by now").waitFor();
+    await expect
+      .poll(async () => {
+        if (await turnOn.isVisible()) await turnOn.click();
+        return changes().length > 1 && (await page.getByRole("button", { name: "Turn off" }).count());
+      })
+      .toBe(1);
+    expect(changes().at(-1)).toEqual({ revision: revision + 1, enabled: true });
+  });
+
+  it("is tried in a dialog that tells what each URL answered", async () => {
+    const page = await visit(path, {}, { width: 360 });
+    await page.getByRole("button", { name: "Send test" }).click();
+    const dialog = page.getByRole("dialog", { name: "Send a test to Billing" });
+    await dialog.getByRole("button", { name: "Send a test by the saved settings" }).click();
+    await dialog.getByRole("status").waitFor();
+    await expectSound(page);
+    await page.keyboard.press("Escape");
+    await focusOf(page.getByRole("button", { name: "Send test" }));
+  });
+
+  it("has its new secret hidden when it was taken: it is on the page no more", async () => {
+    const at = (secretStage: string) => ({ body: { ...DESTINATION, secretStage } });
+    const page = await visit(`/destinations/${DESTINATION.id}?tab=secret`, {
+      "GET /v1/destinations/{id}": at("active"),
+      "POST /v1/destinations/{id}/secret/next": at("next"),
+    });
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByText(/^[0-9a-f]{64}$/).waitFor();
+    expect(await page.locator("pre", { hasText: "NEXT_SHARED_SECRET" }).count()).toBe(1);
+    await page.getByRole("button", { name: "I have it: hide it" }).click();
+    await expect.poll(() => page.getByText(/[0-9a-f]{64}/).count()).toBe(0);
+    await page.getByRole("button", { name: /^Check/ }).waitFor();
+  });
+
+  it("shows the signature that a test had, to be compared", async () => {
+    const operation = "POST /v1/destinations/{id}/test";
+    const { urls } = exampleOf(operation).body as { readonly urls: readonly object[] };
+    const signed = { ...urls[0], headers: { "X-Attempt": "1", "X-Signature": "0a1b2c" } };
+    const page = await visit(path, { [operation]: { body: { urls: [signed] } } });
+    await page.getByRole("button", { name: "Send test" }).click();
+    await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
+    await page
+      .getByRole("dialog")
+      .locator("code", { hasText: /^0a1b2c$/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Copy the signature" }).waitFor();
   });
 });

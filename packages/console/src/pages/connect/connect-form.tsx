@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { Form } from "react-aria-components";
+import type { TestAnswer } from "../../api/api-types.ts";
 import { ApiProblem, call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Field } from "../../elements/field.tsx";
@@ -11,6 +12,7 @@ import { BodyChoice } from "../destinations/body-choice.tsx";
 import { UrlFields } from "../destinations/destination-fields.tsx";
 import { type SampleType, SampleTypeChoice } from "../destinations/sample-type.tsx";
 import { SettleChoice } from "../destinations/settle-choice.tsx";
+import { faultOf } from "../destinations/test-advice.ts";
 import { TestedUrls } from "../destinations/test-send.tsx";
 import styles from "./connect.module.css";
 import { type ConnectDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
@@ -32,7 +34,8 @@ export function ConnectForm() {
   const connecting = useConnecting(draft, sharedSecret);
   const receiving = useReceiver(put);
   const errors = [...connecting.errors, ...testing.errors];
-  const errorAt = (path: string): string | null => errors.find((error) => error.path === path)?.message ?? null;
+  const errorAt = (path: string): string | null =>
+    errors.find((error) => error.path === path)?.message ?? testedFault(path, draft, testing);
   const hasFieldErrors = errors.some(({ path }) => path.startsWith("settings.urls"));
   return (
     <Form
@@ -78,7 +81,7 @@ export function ConnectForm() {
         {testing.urls === null ? (
           <p className={styles["detail"]}>It goes to every URL, as the form stands, and the answers are shown.</p>
         ) : (
-          <TestedUrls urls={testing.urls} />
+          <TestedUrls urls={testing.urls} isAdvisedElsewhere />
         )}
         <div className={styles["save"]}>
           <Button id={SAVE} type="submit" look="primary" isPending={connecting.isPending} unavailable={unavailable}>
@@ -94,6 +97,19 @@ export function ConnectForm() {
   );
 }
 
+/** What a test found of the URL at a place, as long as it stands there as it was tried. */
+function testedFault(path: string, { urls }: ConnectDraft, tested: Tested): string | null {
+  const at = urls.findIndex((_, place) => path === `settings.urls[${place}].url`);
+  const answer = tested.urls?.[at];
+  return answer === undefined || tested.sent[at] !== urls[at]?.url ? null : faultOf(answer);
+}
+
+interface Tested {
+  /** URLs as they were typed then. */
+  readonly sent: readonly string[];
+  readonly urls: TestAnswer["urls"] | null;
+}
+
 interface MoreProps {
   readonly draft: ConnectDraft;
   readonly onChange: (part: Partial<ConnectDraft>) => void;
@@ -103,7 +119,12 @@ interface MoreProps {
 function More({ draft, onChange }: MoreProps) {
   return (
     <details className={styles["part"]}>
-      <summary>More: name, settling, body</summary>
+      <summary>
+        More: name, settling, body{" "}
+        <span className={styles["detail"]}>
+          ({nameOf(draft)}; {draft.settle === "any" ? "any one is enough" : "each on its own"}; {draft.payload})
+        </span>
+      </summary>
       <div className={styles["fields"]}>
         <Field
           label="Name of the destination"
@@ -121,11 +142,23 @@ function More({ draft, onChange }: MoreProps) {
 function useTesting(draft: ConnectDraft, sharedSecret: string) {
   const [type, setType] = useState<SampleType>("track");
   const testing = useMutation({
-    mutationFn: () => call("POST /v1/destinations/test", { body: { settings: settingsOf(draft, sharedSecret), type } }),
+    mutationFn: async () => {
+      const sent = draft.urls.map(({ url }) => url);
+      const body = { settings: settingsOf(draft, sharedSecret), type };
+      return { sent, ...(await call("POST /v1/destinations/test", { body })) };
+    },
   });
   const { data, error, isPending } = testing;
   return {
-    ...{ type, setType, error, isPending, urls: data?.urls ?? null, start: () => testing.mutate() },
+    ...{
+      type,
+      setType,
+      error,
+      isPending,
+      urls: data?.urls ?? null,
+      sent: data?.sent ?? [],
+      start: () => testing.mutate(),
+    },
     errors: error instanceof ApiProblem ? error.errors : [],
   };
 }

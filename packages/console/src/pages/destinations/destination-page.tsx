@@ -10,9 +10,9 @@ import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
-import { Mark } from "../../verdict/mark.tsx";
 import { DeliveryList } from "../deliveries/delivery-list.tsx";
 import { DestinationForm, useDestinationDraft } from "./destination-form.tsx";
+import { DestinationHead } from "./destination-head.tsx";
 import { TABS } from "./destination-tab.ts";
 import styles from "./destinations-page.module.css";
 import { HealthPart } from "./health-part.tsx";
@@ -30,7 +30,7 @@ export function DestinationPage() {
       <PageTitle>{data?.name ?? destinationId}</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>{data?.name ?? destinationId}</h1>
-        {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
+        {data !== undefined && <DestinationHead destination={data} />}
         <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>Dead letters</a>
       </div>
       {isGone ? (
@@ -71,7 +71,6 @@ function Parts({ destination }: { readonly destination: Destination }) {
         </TabList>
         <TabPanel id="health" className={styles["panel"] ?? ""}>
           <HealthPart destinationId={destination.id} />
-          <TestSend destination={destination} />
         </TabPanel>
         <TabPanel id="deliveries" className={styles["panel"] ?? ""}>
           <DeliveryList

@@ -1,27 +1,34 @@
 /** Where events go, and how each is. */
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { Destination } from "../../api/api-types.ts";
+import type { Destination, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import elements from "../../elements/elements.module.css";
+import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
-import { useSourceNaming } from "../../names/names.ts";
+import { allDestinations, useSourceNaming } from "../../names/names.ts";
 import { HEALTH_KEY, readHealth, useHealthOf } from "../../status/health-of.ts";
 import { HEALTH_WORDS, shareOf } from "../../status/health-words.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
+import { DESTINATIONS_FILTERS } from "./destinations-filter.ts";
 import styles from "./destinations-page.module.css";
 import { HourLine } from "./hour-line.tsx";
+
+type HealthQuery = Pick<Operations["GET /v1/health/destinations"]["query"], "state" | "name">;
 
 /** How often it is looked how they are. */
 const AGAIN_MS = 5000;
 
 export function DestinationsPage() {
+  const filter = useSearch({ from: "/destinations" });
+  const isFiltered = Object.keys(filter).length > 0;
   const { nameOf, isSettled } = useSourceNaming();
   const client = useQueryClient();
   useHealthAgain(client);
@@ -34,10 +41,13 @@ export function DestinationsPage() {
           Connect a webhook
         </ActionLink>
       </div>
+      <FilterBar fields={DESTINATIONS_FILTERS} filter={filter} />
       <PagedList
-        queryKey={["GET /v1/destinations"]}
+        queryKey={["GET /v1/destinations", filter]}
         read={async ({ signal, ...page }) => {
-          const read = await call("GET /v1/destinations", { query: page, signal });
+          const read = isFiltered
+            ? await readFitting(client, { query: { ...(filter as HealthQuery), ...page }, signal })
+            : await call("GET /v1/destinations", { query: page, signal });
           const together = await readHealth(
             client,
             read.data.map(({ id }) => id),
@@ -52,22 +62,39 @@ export function DestinationsPage() {
         copyOf={({ destination: { id } }) => id}
         rowClass={styles["destination"]}
         empty={
-          <Empty
-            action={
-              <ActionLink href="/connect" look="primary">
-                Connect a webhook
-              </ActionLink>
-            }
-            command="posthaste destinations create --help"
-          >
-            There is no destination yet: a webhook that gets the events of your sources.
-          </Empty>
+          isFiltered ? (
+            <Empty action={<a href="/destinations">Show all</a>}>No destination fits the filter.</Empty>
+          ) : (
+            <Empty
+              action={
+                <ActionLink href="/connect" look="primary">
+                  Connect a webhook
+                </ActionLink>
+              }
+              command="posthaste destinations create --help"
+            >
+              There is no destination yet: a webhook that gets the events of your sources.
+            </Empty>
+          )
         }
       >
         {(row) => <DestinationRow {...row} nameOf={nameOf} />}
       </PagedList>
     </>
   );
+}
+
+interface FittingAsked {
+  readonly query: HealthQuery & { readonly limit: number; readonly cursor: string | undefined };
+  readonly signal: AbortSignal;
+}
+
+/** Those of a state, or with a part of a name: control finds them by how they are, the rest is of the list of all. */
+async function readFitting(client: QueryClient, { query, signal }: FittingAsked) {
+  const page = await call("GET /v1/health/destinations", { query, signal });
+  const all = await client.fetchQuery(allDestinations);
+  const byId = new Map(all.map((destination) => [destination.id, destination]));
+  return { ...page, data: page.data.flatMap(({ destinationId }) => byId.get(destinationId) ?? []) };
 }
 
 /** Of all that stand there, again and again. */

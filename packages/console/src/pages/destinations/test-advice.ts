@@ -1,4 +1,5 @@
 /** What to change where a test was not taken: what happened, why, and what helps. */
+import type { TestAnswer } from "../../api/api-types.ts";
 
 const OF_ERRORS: Readonly<Record<string, string>> = {
   timeout: "No answer came in time. Is the receiver running, and does it answer before its own work is done?",
@@ -21,6 +22,14 @@ const OF_STATUSES: Readonly<Record<number, string>> = {
   413: "The body is too large for the receiver: its limit has to allow 32 KB.",
   429: "The receiver asks for fewer requests: set a limit of requests a second.",
 };
+
+/** What a URL answered to a test and what to change, in a line at its field; null where it took it. */
+export function faultOf({ outcome, status, error }: TestAnswer["urls"][number]): string | null {
+  if (outcome === "delivered") return null;
+  return [`It answered ${status ?? `nothing (${error ?? "no answer"})`}.`, adviceOf(status, error) ?? ""]
+    .join(" ")
+    .trim();
+}
 
 /** Null where nothing can be said. */
 export function adviceOf(status: number | null, error: string | null): string | null {

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Destination, TestAnswer } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
+import { Copied } from "../../elements/copied.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { Mark } from "../../verdict/mark.tsx";
@@ -31,13 +32,18 @@ export function TestSend({ destination: { id } }: { readonly destination: Destin
   );
 }
 
-export function TestedUrls({ urls }: Pick<TestAnswer, "urls">) {
+export interface TestedUrlsProps extends Pick<TestAnswer, "urls"> {
+  /** What to change stands elsewhere, at the fields. */
+  readonly isAdvisedElsewhere?: boolean;
+}
+
+export function TestedUrls({ urls, isAdvisedElsewhere = false }: TestedUrlsProps) {
   return (
     <div role="status">
       <ul className={styles["answers"]}>
         {urls.map((tested) => (
           <li key={tested.url}>
-            <TestedUrl tested={tested} />
+            <TestedUrl tested={tested} isAdvised={!isAdvisedElsewhere} />
           </li>
         ))}
       </ul>
@@ -45,15 +51,26 @@ export function TestedUrls({ urls }: Pick<TestAnswer, "urls">) {
   );
 }
 
-function TestedUrl({ tested }: { readonly tested: TestAnswer["urls"][number] }) {
+interface TestedUrlProps {
+  readonly tested: TestAnswer["urls"][number];
+  readonly isAdvised: boolean;
+}
+
+function TestedUrl({ tested, isAdvised }: TestedUrlProps) {
   const { url, outcome, status, error, durationMs, headers, body, answer } = tested;
-  const advice = outcome === "delivered" ? null : adviceOf(status, error);
+  const signature = Object.entries(headers).find(([name]) => name.toLowerCase() === "x-signature")?.[1];
+  const advice = outcome === "delivered" || !isAdvised ? null : adviceOf(status, error);
   return (
     <>
       <Mark tone={outcome === "delivered" ? "good" : "bad"}>{`${status ?? error ?? "no answer"}`}</Mark>{" "}
       {Math.round(durationMs)} ms <code>{url}</code>
       {advice !== null && <p className={styles["advice"]}>{advice}</p>}
       {answer !== null && answer !== "" && <pre className={styles["answer"]}>{answer}</pre>}
+      {signature !== undefined && (
+        <p className={styles["advice"]}>
+          X-Signature: <Copied what="signature" text={signature} /> of these bytes, to compare with the receiver's
+        </p>
+      )}
       <details>
         <summary>What was sent</summary>
         <pre className={styles["answer"]}>

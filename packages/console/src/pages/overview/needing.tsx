@@ -21,7 +21,10 @@ export function Needing({ status: { needsSomebody, destinations } }: { readonly 
       after={
         others > 0 && (
           <p className={styles["more"]}>
-            <a href="/destinations">{countOf(others)} more that fail</a>
+            {/* The worst stand here: those that are not shown fail, unless there are none of these. */}
+            <a href={`/destinations?state=${destinations.failing > 0 ? "failing" : "open"}`}>
+              {countOf(others)} more that fail
+            </a>
           </p>
         )
       }

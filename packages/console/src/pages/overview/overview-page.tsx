@@ -70,10 +70,14 @@ function Figures({ status }: { readonly status: Status }) {
             ? "nothing needs you"
             : `${countOf(open + failing)} need${open + failing === 1 ? "s" : ""} you`}
         </Mark>
-        <a href="/destinations">
+        <a href="/destinations?state=healthy">
           <Mark tone="good">{`${countOf(healthy)} healthy`}</Mark>
         </a>
-        {off > 0 && <Mark tone="off">{`${countOf(off)} off`}</Mark>}
+        {off > 0 && (
+          <a href="/destinations?state=off">
+            <Mark tone="off">{`${countOf(off)} off`}</Mark>
+          </a>
+        )}
       </p>
       <dl className={styles["rates"]}>
         <Figure name="received" value={rateOf(receivedPerSecond)} unit="/s" />

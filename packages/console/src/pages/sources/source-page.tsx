@@ -11,6 +11,7 @@ import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { CallsPart } from "./calls-part.tsx";
 import { SourceForm } from "./source-form.tsx";
+import { KINDS } from "./source-kinds.ts";
 import styles from "./sources-page.module.css";
 import { WriteKey } from "./write-key.tsx";
 
@@ -24,6 +25,9 @@ export function SourcePage() {
       <PageTitle>{data?.name ?? sourceId}</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>{data?.name ?? sourceId}</h1>
+        {data !== undefined && (
+          <span className={styles["detail"]}>{KINDS.find(([kind]) => kind === data.kind)?.[1] ?? data.kind}</span>
+        )}
         {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
       </div>
       {isGone ? (
