@@ -37,8 +37,9 @@ export function findSections({ typed, destinations, sources, commands }: Palette
     { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];
-  const events = { name: "Events", lines: [...(id === null ? [] : [eventLine(id)]), ...searchLines(typed.trim())] };
-  const ordered = id !== null && /\d/.test(id) ? [events, ...named] : [...named, events];
+  const events = { name: "Events", lines: id === null ? [] : [eventLine(id)] };
+  const searches = { name: "Search", lines: searchLines(typed.trim()) };
+  const ordered = id !== null && /\d/.test(id) ? [events, ...named, searches] : [...named, events, searches];
   return ordered.filter(({ lines }) => lines.length > 0);
 }
 
