@@ -1,4 +1,4 @@
-/** Batches: calls in one request, and what stands beside them for all of them. */
+/** Batches: the calls of one request, and the fields that its body has for all of them. */
 import { z } from "zod";
 import { sentAtMs } from "./call.ts";
 import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
@@ -10,7 +10,9 @@ const sharedObject = z
   .optional()
   .meta({ type: ["object", "null"] });
 
-/** The check and the OpenAPI document are made from this. The calls themselves are parsed one by one. */
+/**
+ * The envelope of a batch. Both the check and the OpenAPI document are made from it; the calls are parsed one by one.
+ */
 export const BATCH_SCHEMA = z.object({
   batch: z
     .unknown()
@@ -25,7 +27,7 @@ export interface Batch {
   readonly calls: readonly unknown[];
   readonly context: SharedContext | null;
   readonly integrations: SharedIntegrations | null;
-  /** Ms since the epoch; null when the batch does not say, or not readably. */
+  /** Ms since the epoch; null when the batch has no `sentAt` that can be read. */
   readonly sentAtMs: number | null;
 }
 
@@ -40,9 +42,9 @@ export type ParsedBatch =
   | { readonly accepted: false; readonly refusal: BatchRefusal };
 
 /**
- * Parses the envelope. One client sends `"batch": null` when it is closed with nothing left: that is a batch of none.
- * `maxSharedLength`: what the context and the integrations may have each as compact JSON, since they stand in every
- * call; in UTF-16 units.
+ * Parses the envelope. One client sends `"batch": null` when it is closed with nothing left to send: a batch of no
+ * calls. `maxSharedLength`: how long the context and the integrations may each be as compact JSON, in UTF-16 units,
+ * since they stand in every call.
  */
 export function parseBatch(body: JsonObject, maxSharedLength: number): ParsedBatch {
   const checked = BATCH_SCHEMA.safeParse(body);

@@ -1,19 +1,21 @@
-/** What a call came with. */
+/** The arrival of a call. */
 import type { SharedContext, SharedIntegrations } from "./shared-fields.ts";
 
 /**
- * What ingest knows of a call beside the call itself: whose it is, when and from where it came, and what its batch says
+ * What ingest knows of a call beside the call itself: its source, when and from where it came, and what its batch says
  * for all calls.
  */
 export interface CallArrival {
   readonly sourceId: string;
   readonly receivedAtMs: number;
-  /** The batch's `sentAt`, which is nearer to the sending than a call's own; null when there was none. */
+  /**
+   * The batch's `sentAt`, which is nearer to the moment of sending than a call's own; null where the batch has none.
+   */
   readonly sentAtMs: number | null;
   /** The batch's `context` and `integrations`: each key stands in every call that does not have it. */
   readonly context: SharedContext | null;
   readonly integrations: SharedIntegrations | null;
-  /** The caller's address and `User-Agent`, for calls that do not say. */
+  /** The caller's address and `User-Agent`, for calls that do not name them. */
   readonly ip: string | null;
   readonly userAgent: string | null;
   readonly makeMessageId: () => string;

@@ -12,7 +12,7 @@ import { mergedFragment, type SharedContext } from "./shared-fields.ts";
 /** The fields of an event that hold JSON of the caller. */
 export type CallFragments = Pick<Event, "propertiesJson" | "traitsJson" | "contextJson" | "restJson">;
 
-/** Levels left inside of the call's own object. */
+/** How deep a field of a call may nest: the call's own object is one level. */
 const INNER_LEVELS = MAX_NESTING - 1;
 
 /** The caller's JSON as the event carries it; null when some of it nests too deep. */
@@ -50,7 +50,7 @@ function toTraitsFragment(
   return isJsonObject(context["traits"]) ? toFragment(context["traits"], INNER_LEVELS) : "{}";
 }
 
-/** The two additions are plain words at the end, so the result is a fragment again (JF1). */
+/** The two members that are appended have plain keys, so the result is a fragment again (JF1). */
 function toContextFragment(own: JsonObject, { context, ip, userAgent }: CallArrival): string | null {
   let json = mergedFragment(context, own, INNER_LEVELS);
   if (json === null) return null;
@@ -64,7 +64,9 @@ function append(objectJson: string, member: string): string {
   return objectJson === "{}" ? `{${member}}` : `${objectJson.slice(0, -1)},${member}}`;
 }
 
-/** Top-level fields that stand elsewhere in the event, by type. The write key goes no further than ingest. */
+/**
+ * The top-level fields, by type, that an event has a place of its own for. The write key goes no further than ingest.
+ */
 const PLACED_FIELDS: Readonly<Record<CallType, ReadonlySet<string>>> = {
   identify: placedFields("identify"),
   track: placedFields("track"),
@@ -83,7 +85,7 @@ function placedFields(type: CallType): ReadonlySet<string> {
 interface GivenTimes {
   /** The call's time as it gave it. */
   readonly timestamp: string | null;
-  /** The batch's, for a call that says none itself. */
+  /** The batch's `sentAt`, for a call that has none. */
   readonly sentAtMs: number | null;
 }
 

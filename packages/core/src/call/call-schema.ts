@@ -2,11 +2,11 @@
 import { z } from "zod";
 import { isJsonObject } from "./json-fragment.ts";
 
-/** What can be called; `delete` is made by control from a deletion request and by nobody else. */
+/** The types of calls. The event type `delete` is missing: control alone makes those, from a deletion request. */
 export const CALL_TYPES = ["identify", "track", "page", "screen", "group", "alias"] as const;
 export type CallType = (typeof CALL_TYPES)[number];
 
-/** Whether this names a type of call. */
+/** Whether the value is the name of a type of call. */
 export function isCallType(value: unknown): value is CallType {
   return CALL_TYPES.some((type) => type === value);
 }
@@ -31,14 +31,15 @@ const timestamp = z
   .nullish()
   .describe("ISO 8601; without an offset it is UTC.");
 
-/** Fields of every call. What is not named here or in `typeFields` is kept and passed on untouched. */
+/** The fields of every call. Fields that are named neither here nor in `typeFields` are passed on untouched. */
 const commonFields = {
   messageId: z
     .union(
       [
         z
           .string()
-          // What is too long may be a call long, and its letters are not looked at.
+          // The length is compared first: a text that is too long may be as long as a call, and its letters are not
+          // looked at.
           .refine((value) => value.length <= MAX_MESSAGE_ID_LENGTH && PRINTABLE.test(value))
           .meta({ maxLength: MAX_MESSAGE_ID_LENGTH, pattern: PRINTABLE.source }),
         z.int(),
@@ -65,7 +66,7 @@ const typeFields = {
   alias: { previousId: id },
 } as const;
 
-/** The fields of a call, by type; the checks and the OpenAPI document are made from these. */
+/** The fields of a call, by type. */
 export const CALL_SCHEMAS = {
   identify: z.object({ ...commonFields, ...typeFields.identify }),
   track: z.object({ ...commonFields, ...typeFields.track }),

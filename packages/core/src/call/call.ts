@@ -1,8 +1,8 @@
 /**
- * Calls: the one parser of what callers send. Untrusted JSON in, an event or a refusal out.
+ * The one parser of what callers send: untrusted JSON in, an event or a refusal out.
  *
- * It is lenient where real clients differ (null for absent, numbers as ids, fields that it does not know) and refuses
- * what it would otherwise have to guess. A refusal's message says what to change.
+ * It is lenient where real clients differ (null for absent, numbers as ids, unknown fields) and refuses what it would
+ * otherwise have to guess.
  */
 import type { z } from "zod";
 import type { Event } from "../event/event.ts";
@@ -14,7 +14,7 @@ import { mergedIntegrations } from "./shared-fields.ts";
 import { correctTimestamp, parseTimestamp } from "./timestamps.ts";
 import { toWellFormed } from "./well-formed.ts";
 
-/** Why a call is not accepted. The codes are public, and values of a metric's label. */
+/** Why a call is not accepted. The codes are public, and they are values of a metric's label. */
 export const CALL_REFUSALS = [
   "not_an_object",
   "unknown_type",
@@ -42,7 +42,7 @@ export type ParsedCall =
   | { readonly accepted: false; readonly refusal: CallRefusal };
 
 /**
- * Parses one call. `pathType` is the type that the request's path names, which stands over the call's own; null in a
+ * Parses one call. `pathType` is the type that the request's path names, which overrides the call's own; null in a
  * batch.
  */
 export function parseCall(call: unknown, pathType: CallType | null, arrival: CallArrival): ParsedCall {
@@ -93,14 +93,14 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, arrival: 
       event,
       name: toText(fields.name),
       groupId: toId(fields.groupId),
-      // An alias of a visitor who was anonymous so far.
+      // Without a `previousId` the alias is that of a visitor who was anonymous until then.
       previousId: type === "alias" ? (toId(fields.previousId) ?? anonymousId) : null,
       ...fragments,
     },
   };
 }
 
-/** Ms since the epoch, null where the call has no such time, or the refusal of one that cannot be read. */
+/** Answers ms since the epoch, null where the call has no such time, or the refusal of a time that cannot be read. */
 function readTime(field: string, value: string | null | undefined): number | null | CallRefusal {
   if (value === null || value === undefined) return null;
   const message = `"${field}" must be ISO 8601, such as 2026-11-21T03:24:17.269Z.`;
@@ -108,7 +108,8 @@ function readTime(field: string, value: string | null | undefined): number | nul
 }
 
 /**
- * Ms since the epoch of a `sentAt`; null when there is none that can be read: it corrects, and is no reason to refuse.
+ * A `sentAt` in ms since the epoch; null when there is none that can be read. It only corrects other times, so that a
+ * bad one is no reason to refuse the call.
  */
 export function sentAtMs(sentAt: unknown): number | null {
   return typeof sentAt === "string" ? parseTimestamp(sentAt) : null;

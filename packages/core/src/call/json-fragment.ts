@@ -1,17 +1,20 @@
 /**
- * Pieces of a caller's JSON as text.
+ * Fragments: pieces of a caller's JSON as text.
  *
- * JF1  A fragment is an output of `JSON.stringify` for a value that `JSON.parse` made, so it is a fixed point: parsing
- *      and stringifying it again gives the same text, and joining fragments by plain keys gives a fixed point again.
- * JF2  Nothing nests deeper than `MAX_NESTING`, so no reader downstream, ours or a receiver's, runs out of stack.
+ * JF1  A fragment is what `JSON.stringify` makes of a value that `JSON.parse` made, so it is a fixed point: parsing it
+ *      and stringifying that gives the same text. An object that is joined from plain keys and fragments is a fragment
+ *      too.
+ * JF2  No fragment nests deeper than `MAX_NESTING`, so that no reader of it, ours or a receiver's, runs out of stack.
  */
 
 import { hasNestingOver } from "./nesting.ts";
 
-/** An object out of `JSON.parse`. A key `__proto__` is an own property of it and must be copied as one. */
+/**
+ * An object that `JSON.parse` made. It may have a key `__proto__` of its own, which must be copied as an own property.
+ */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Objects and arrays in one another, the call itself included. 100 is what the strictest common JSON parsers take. */
+/** How deep a call may nest objects and arrays, its own object included. The strictest common JSON parsers take 100. */
 export const MAX_NESTING = 100;
 
 /** True for what JSON calls an object. */

@@ -1,44 +1,47 @@
 /**
- * `JSON.parse`, but for a fault of V8 13.6 that it goes round.
+ * `JSON.parse` without a fault of V8 13.6.
  *
- * That parser compares a key that is written with an escape, before the escape is resolved, with the key that it
+ * V8's parser compares a key that is written with an escape, before it resolves the escape, with the key that it
  * expects from an object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key
- * of `{"a":0,"\n":0}` comes out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So the parser
- * never gets to see such a key: it is written out before, and where it cannot stand without an escape a stand-in is
- * parsed in its place and replaced afterwards. Each of the passes is linear. Stand-ins cost several times what the tree
- * does, so that a text may have `MAX_STAND_INS` of them.
+ * of `{"a":0,"\n":0}` comes out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So `parseJson`
+ * first rewrites each such key without escapes. A key that cannot be written without one gets a stand-in, and the
+ * parsed objects get the key back. Each pass is linear. Stand-ins cost several times what the parsed tree does, so a
+ * text may have `MAX_STAND_INS` of them.
  *
- * PJ1  Nothing that comes out nests deeper than `MAX_PARSED_NESTING`, whatever came in: what stands deeper is null. So
- *      it may be serialised and walked without a thought of its depth, and what is refused for it is still deep enough
- *      to be.
+ * PJ1  No value that comes out nests deeper than `MAX_PARSED_NESTING`, whatever the text: deeper objects and arrays are
+ *      null. So callers may walk and serialise the value without a check of its depth, and a call that nests too deep
+ *      still nests deep enough to be refused.
  */
 import { PosthasteError } from "../errors.ts";
 import { MAX_NESTING } from "./json-fragment.ts";
 import { hasNestingOver, limitNesting } from "./nesting.ts";
 import { setOwn } from "./own-property.ts";
 
-/** From within a string to its end, and to the colon after it where it is a key: no other string stands before one. */
+/** Matches from an escape in a string to the string's end, and to the colon behind it where the string is a key. */
 const STRING_END = /[^"\\]*(?:\\[\s\S][^"\\]*)*"(?:[ \t\r\n]*:)?/y;
-/** What cannot stand in a string of JSON without an escape. */
+/** The characters that a string of JSON cannot hold without an escape. */
 const NEEDS_ESCAPE = /["\\\p{Cc}]/u;
-/** Stand-ins begin with a run of these that is longer than any in the text, so that no key that is written out does. */
+/**
+ * Stand-ins begin with a run of this character that is longer than any run in the text, so that no real key looks like
+ * one.
+ */
 const MARK = "\ue000";
 const MARKS = /\ue000+/g;
-/** Deeper than a call that is accepted, with what may stand around it. */
+/** Deeper than a call that is accepted may nest, with the envelope of a batch around it. */
 export const MAX_PARSED_NESTING = 2 * MAX_NESTING;
 
-/** Keys of one text, each counted once, in which a quote, a backslash or a control character stands. */
+/** The most keys of one text, each counted once, that hold a quote, a backslash or a control character. */
 export const MAX_STAND_INS = 1_000;
 const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
 
-/** How many stand-ins texts may still have that are parsed one by one and belong together. */
+/** How many more stand-ins may be made for texts that are parsed one by one and belong together. */
 export interface StandInRoom {
   left: number;
 }
 
 /**
- * What `JSON.parse` should answer, cut off where it is too deep (PJ1); throws its SyntaxError, and `invalid_input` for
- * more than `MAX_STAND_INS` such keys, in all texts that are parsed with the same room.
+ * What `JSON.parse` should answer, cut off where it is too deep (PJ1). Throws its SyntaxError, and `invalid_input` when
+ * the texts that are parsed with the same `room` have more than `MAX_STAND_INS` keys that need a stand-in.
  */
 export function parseJson(text: string, room: StandInRoom = { left: MAX_STAND_INS }): unknown {
   const written = text.includes("\\") ? writeKeysOut(text, room) : null;
@@ -52,22 +55,24 @@ function parseWritten(text: string, written: WrittenOut | null): unknown {
   try {
     return JSON.parse(written.text);
   } catch {
-    // For the error, whose place is that of the text as it came.
+    // The original text is parsed for its error, whose position is then right.
     return JSON.parse(text);
   }
 }
 
 interface WrittenOut {
   readonly text: string;
-  /** The keys that have a stand-in, by the number in it. */
+  /** The keys that have a stand-in; the number in a stand-in is the key's index. */
   readonly names: readonly string[];
   readonly mark: string;
 }
 
-/** The text with no key escaped; null when none is, or when it is no JSON. Looks only at strings with an escape. */
+/**
+ * The text with no key escaped; null when no key is, or when the text is no JSON. Looks only at strings with an escape.
+ */
 function writeKeysOut(text: string, room: StandInRoom): WrittenOut | null {
   let rewritten = "";
-  /** What is written for a key as it stood there. */
+  /** What each key as it stood in the text is replaced by. */
   const writtenFor = new Map<string, string>();
   const standIns = new Map<string, string>();
   const names: string[] = [];
@@ -89,7 +94,7 @@ function writeKeysOut(text: string, room: StandInRoom): WrittenOut | null {
       if (key === null) return null;
       written = key;
       if (NEEDS_ESCAPE.test(key) || key.includes(mark)) {
-        // Of a key that is repeated in other escapes the last one counts, so they have one stand-in.
+        // A key that comes again in other escapes gets the same stand-in, so that its last value counts.
         const standIn = standIns.get(key);
         if (standIn === undefined && --room.left < 0) throw new PosthasteError("invalid_input", TOO_MANY);
         written = standIn ?? `${mark}${names.push(key) - 1}`;
@@ -119,7 +124,7 @@ function unusedMark(text: string): string {
   return MARK.repeat(longest + 1);
 }
 
-/** Puts the keys back that a stand-in was parsed for. */
+/** Answers the value with the keys that stand-ins were parsed for. */
 function restoreNames(value: unknown, written: WrittenOut): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

@@ -5,16 +5,16 @@ export interface RejectedCallEntry {
   readonly rejectedAtMs: number;
   readonly code: string;
   readonly message: string;
-  /** Place in its batch; 0 for a single call. */
+  /** The call's index in its batch; 0 for a single call. */
   readonly index: number;
   readonly callJson: string;
-  /** As the call says it, shortened (`shortName`); null where it says none, or was not parsed. */
+  /** The call's own, shortened (`shortName`); null where it has none, or was not parsed. */
   readonly messageId: string | null;
-  /** The user id, else the anonymous id, as the call says it, shortened; null for neither. */
+  /** The call's user id, else its anonymous id, shortened; null where it has neither. */
   readonly userKey: string | null;
-  /** The event's name, else the page's or screen's, as the call says it, shortened; null for none. */
+  /** The call's event name, else its page's or screen's name, shortened; null where it has none. */
   readonly event: string | null;
-  /** A call of its own; false for one of a batch. Null in an entry from before this field. */
+  /** True for a call that came by itself, false for one of a batch. Null in an entry from before this field. */
   readonly single: boolean | null;
 }
 

@@ -1,21 +1,21 @@
 /**
- * What stands beside a batch's calls for all of them, prepared once: a call that says nothing itself takes it as it is,
- * so that a batch of thousands of calls serialises its context once and not thousands of times.
+ * The fields that a batch has for all of its calls, prepared once: a call without such fields of its own takes them as
+ * they are, so that a batch of thousands of calls serialises its context once and not thousands of times.
  */
 import { isJsonObject, type JsonObject, MAX_NESTING, toFragment } from "./json-fragment.ts";
 import { setOwn } from "./own-property.ts";
 import { toWellFormed } from "./well-formed.ts";
 
 export interface SharedContext {
-  /** The whole as a fragment. */
+  /** The whole context as a fragment. */
   readonly json: string;
-  /** Where each of its members (`"key":value`) stands in that, by its key. */
+  /** Where each member (`"key":value`) stands in `json`, by its key. */
   readonly members: ReadonlyMap<string, Place>;
-  /** Its keys that objects put first, in their order: as numbers. */
+  /** The keys that JavaScript's objects put first, as numbers, in their order. */
   readonly indexes: readonly number[];
-  /** Where its other members begin; null when it has none. */
+  /** Where the members with other keys begin in `json`; null when there is none. */
   readonly othersStart: number | null;
-  /** The fragment of its `traits`, where they are an object. */
+  /** The fragment of the context's `traits`, where they are an object. */
   readonly traitsJson: string | null;
 }
 
@@ -26,14 +26,14 @@ interface Place {
 }
 
 export interface SharedIntegrations {
-  /** The destinations that they switch on and off. */
+  /** Which destinations the batch's integrations switch on and off. */
   readonly enabled: Readonly<Record<string, boolean>>;
 }
 
-/** What a batch's context may nest itself: it stands in a call. */
+/** How deep a batch's context may nest: it becomes a field of each call. */
 const CONTEXT_LEVELS = MAX_NESTING - 1;
 
-/** Null when it nests deeper than a call may. */
+/** Prepares a batch's context; null when it nests too deep. */
 export function shareContext(context: JsonObject): SharedContext | null {
   const members = new Map<string, Place>();
   const indexes: number[] = [];
@@ -60,8 +60,8 @@ export function shareIntegrations(integrations: JsonObject): SharedIntegrations 
 }
 
 /**
- * The fragment of a call's own object with what is shared where it has no such key: of `{...shared, ...own}`. Null when
- * its own nests deeper than `levels`. Takes as long as the own keys are many, and not the shared ones.
+ * The fragment of `{...shared, ...own}`. Null when `own` nests deeper than `levels`. Takes time for each of the own
+ * keys, and none for each of the shared ones.
  */
 export function mergedFragment(shared: SharedContext | null, own: JsonObject, levels: number): string | null {
   if (shared === null) return toFragment(own, levels);
@@ -75,12 +75,15 @@ export function mergedFragment(shared: SharedContext | null, own: JsonObject, le
   return withMembers(shared, own, keys);
 }
 
-/** The shared fragment with the own members where an object has them: in the place of those of the same key. */
+/**
+ * The shared fragment with the own members in the places that an object gives them: each in that of its key, if it has
+ * one.
+ */
 function withMembers(shared: SharedContext, own: JsonObject, keys: readonly string[]): string {
   const { json, members } = shared;
   const changes: { readonly place: Place; readonly text: string }[] = [];
   let appended = "";
-  // Of the own keys, too, those that are numbers come first, in their order.
+  // Among the own keys those that are indexes come first, in their order.
   for (const key of keys) {
     const member = `${JSON.stringify(key)}:${JSON.stringify(own[key])}`;
     const place = members.get(key);
@@ -98,7 +101,7 @@ function withMembers(shared: SharedContext, own: JsonObject, keys: readonly stri
   return `${merged}${json.slice(done, -1)}${appended}}`;
 }
 
-/** Where the first member begins that an object has after one whose key is that number; null when none is. */
+/** Where the first member begins that comes behind a key of this number in an object; null when none does. */
 function startAfterIndex({ members, indexes, othersStart }: SharedContext, index: number): number | null {
   let from = 0;
   let to = indexes.length;
@@ -113,14 +116,14 @@ function startAfterIndex({ members, indexes, othersStart }: SharedContext, index
 const CANONICAL_NUMBER = /^(?:0|[1-9]\d{0,9})$/;
 const MOST_INDEX = 2 ** 32 - 2;
 
-/** Whether an object puts the key first, whatever its place: by the number that it is. */
+/** Whether an object puts the key before all others, in the order of its number. */
 function isIndex(key: string): boolean {
   return CANONICAL_NUMBER.test(key) && Number(key) <= MOST_INDEX;
 }
 
 /**
- * Which destinations are switched on and off by a call and what is shared. What is shared was read once (`enabled`),
- * and is copied here and not read again.
+ * Which destinations a call and its batch switch on and off; the call goes first. The batch's integrations were read
+ * once (`enabled`) and are copied here.
  */
 export function mergedIntegrations(
   shared: SharedIntegrations | null,
@@ -141,8 +144,8 @@ export function mergedIntegrations(
 }
 
 /**
- * A destination's options object switches it on, as `true` does; null says nothing. Written key by key, since
- * `Object.fromEntries` takes five times as long for thousands.
+ * Reads which destinations are switched on and off: an options object switches one on, as `true` does; null says
+ * nothing. The loop stands for `Object.fromEntries`, which takes five times as long for thousands of keys.
  */
 function toIntegrations(integrations: JsonObject): Readonly<Record<string, boolean>> {
   const enabled: Record<string, boolean> = {};

@@ -1,38 +1,40 @@
-/** What ingest counted of a source, as `posthaste.source-activity` has it. */
+/** What ingest counts of a source, as `posthaste.source-activity` has it. */
 
-/** The source of what names no source: requests without a key, or with one that nobody has. */
+/** The source id of requests without a write key, or with a key that no source has. */
 export const UNKNOWN_SOURCE_ID = "unknown";
 
-/** A request that was refused as a whole, one of a few that are told of each minute. */
+/** A sample: one of the few requests each minute that are kept of those that were refused as a whole. */
 export interface RefusedRequest {
   readonly atMs: number;
   readonly status: number;
   readonly code: string;
-  /** Of the address, without the query. */
+  /** The request's path, without the query. */
   readonly path: string;
-  /** Of the body as it was sent; null where the request did not say. */
+  /** The length of the body as it was sent, in bytes; null where the request did not name it. */
   readonly bytes: number | null;
   readonly userAgent: string | null;
-  /** Those that the body names, in its order, shortened (`shortName`); none where it was not read. */
+  /** The message ids in the body, in its order, shortened (`shortName`); empty where the body was not read. */
   readonly messageIds: readonly string[];
-  /** Of a key that no source has: its first four characters, and the beginning of its SHA-256. */
+  /** For a key that no source has: its first four characters and the beginning of its SHA-256. Null otherwise. */
   readonly unknownKey: string | null;
 }
 
-/** One record of `posthaste.source-activity`: one source at one process, for some seconds. */
+/** One record of `posthaste.source-activity`: what one process counted of one source within some seconds. */
 export interface SourceActivity {
   readonly sourceId: string;
-  /** The process that counted, by an id of its own. */
+  /** The name that the counting process drew at its start. */
   readonly instance: string;
   readonly sinceMs: number;
   readonly untilMs: number;
-  /** Calls that were taken. */
+  /** How many calls were accepted. */
   readonly accepted: number;
-  /** When the last of them was taken; null for none. */
+  /** When the last call was accepted; null when none was. */
   readonly lastAcceptedMs: number | null;
-  /** Calls that were not taken while their request was read, by code. */
+  /**
+   * How many calls were refused one by one, by code, while the rest of their request was accepted or refused by itself.
+   */
   readonly rejected: Readonly<Record<string, number>>;
-  /** Requests that were refused as a whole, by code. */
+  /** How many requests were refused as a whole, by code. */
   readonly refused: Readonly<Record<string, number>>;
   readonly samples: readonly RefusedRequest[];
 }

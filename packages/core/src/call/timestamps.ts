@@ -1,14 +1,14 @@
 /**
- * Callers' timestamps: every form that clients were seen to send, as ms since the epoch, and the correction of their
+ * Callers' timestamps in every form that clients were seen to send, as ms since the epoch, and the correction of their
  * clocks.
  *
- * Read by arithmetic, not by the platform's date parser, which takes a text without an offset as local time and guesses
- * at what it does not know.
+ * They are read by arithmetic and not by the platform's date parser, which takes a text without an offset as local time
+ * and guesses at forms that it does not know.
  */
 
 import { MAX_ISO_TIME_MS, MIN_ISO_TIME_MS } from "../event/iso-time.ts";
 
-/** Longer than any form below; a megabyte of digits is not worth a look. */
+/** Longer than any form below. A longer text is refused unread. */
 const MAX_LENGTH = 64;
 
 /**
@@ -56,8 +56,9 @@ export interface CallTimes {
 }
 
 /**
- * When the call happened by our clock: what the caller's clock was off by when it sent is taken from its timestamp.
- * Without `sentAt` the caller's time stands as it is; without a time of the caller it is the moment of receipt.
+ * When the call happened by ingest's clock: `correctTimestamp` takes the error that the caller's clock had at `sentAt`
+ * from the caller's time. Without `sentAt` the caller's time stands as it is; without a time of the caller the moment
+ * of receipt does.
  */
 export function correctTimestamp({ originalMs, sentAtMs, receivedAtMs }: CallTimes): number {
   if (originalMs === null) return receivedAtMs;

@@ -1,4 +1,7 @@
-/** UTF-8 cannot write half of a surrogate pair; it becomes U+FFFD, before a key or an id is made of it. */
+/**
+ * Replaces each half of a surrogate pair by U+FFFD, since UTF-8 cannot write it, before the text becomes a key or an
+ * id.
+ */
 export function toWellFormed(value: string): string {
   return value.toWellFormed();
 }

@@ -1,14 +1,13 @@
 /**
- * The history of a delivery: the attempts that failed, each with what its URLs answered.
+ * The history of a delivery: its attempts that failed, each with what its URLs answered.
  *
- * It rides as text from retry to retry in a record header, so a delivery that is only deferred carries it without
- * reading it. The text is a JSON object `{"u": [url, …], "a": [[attempt, startedAtMs, replayId, [[index of the URL,
- * status, error, ms], …]], …]}`: each URL stands in it once.
+ * The history is a text that rides in a record header from retry to retry, so that a deferral passes it on unread. The
+ * text is a JSON object `{"u": [url, …], "a": [[attempt, startedAtMs, replayId, [[index of the URL, status, error, ms],
+ * …]], …]}`, which names each URL once.
  *
- * AH1  It holds the first `KEPT_FIRST` attempts and the last `KEPT_LAST`; a text that was written by anybody else, or
- *      cannot be read, counts as none: the delivery goes on, and its history begins again.
- * AH2  Attempts are counted from 1 again in each replay; those of earlier rounds stay, under the replay that they were
- *      of.
+ * AH1  It holds the first `KEPT_FIRST` attempts and the last `KEPT_LAST`. A text that cannot be read counts as no
+ *      history: the delivery goes on, and its history begins again.
+ * AH2  Each replay counts its attempts from 1 again. Attempts of earlier replays stay, with the replay's id.
  */
 import type { DeadUrl, PastAttempt } from "./dead-letter.ts";
 import type { DeliveryProgress } from "./delivery.ts";
@@ -16,7 +15,7 @@ import type { DeliveryProgress } from "./delivery.ts";
 const KEPT_FIRST = 3;
 const KEPT_LAST = 12;
 
-/** The progress with the attempt that was just made added to its history; `attempts` is left as it was. */
+/** The progress with one more attempt in its history; `attempts` is left as it was. */
 export function addAttempt(
   progress: DeliveryProgress,
   { startedAtMs, urls }: Pick<PastAttempt, "startedAtMs" | "urls">,
@@ -25,7 +24,7 @@ export function addAttempt(
   return { ...progress, history: encodeHistory([...decodeHistory(progress.history), made]) };
 }
 
-/** Null for no attempts. Of many only the first and the last are written (AH1). */
+/** Null for no attempts. Of many attempts only the first and the last are written (AH1). */
 export function encodeHistory(attempts: readonly PastAttempt[]): string | null {
   if (attempts.length === 0) return null;
   const kept =
@@ -91,7 +90,7 @@ function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-/** Ms as they are worth keeping. */
+/** Ms rounded to tenths. */
 function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

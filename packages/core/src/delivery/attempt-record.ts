@@ -1,4 +1,4 @@
-/** The attempt log: what was sent to whom and what came of it. */
+/** The attempt log: which attempts were made, what came of each, and the first deferrals. */
 import type { EventType, Other } from "../event/event.ts";
 import type { DeferredCause } from "./deferred-cause.ts";
 import type { AttemptOutcome } from "./outcome.ts";
@@ -17,8 +17,8 @@ export interface UrlAttempt {
 }
 
 /**
- * What an attempt and a deferral say of their delivery alike: what it is, where it came from, where its record stands.
- * The fields from `receivedAtMs` on are null in entries of an earlier release.
+ * What the records of an attempt and of a deferral say of their delivery: what it is, where it came from, where its
+ * record stands. The fields from `receivedAtMs` on are null in entries of an earlier release.
  */
 export interface LoggedDelivery {
   readonly messageId: string;
@@ -30,7 +30,7 @@ export interface LoggedDelivery {
   readonly userKey: string | null;
   /** track: the event's name; page, screen: the name; shortened. Null where there is none. */
   readonly event: string | null;
-  /** The event's partition; null too where it is not known, as is its offset. */
+  /** The event's partition in `posthaste.events`. Null, like the offset, where the origin is not known. */
   readonly originPartition: number | null;
   readonly originOffset: number | null;
   /** The offset in `posthaste.destination-config` up to which the router had read. */
@@ -39,24 +39,26 @@ export interface LoggedDelivery {
   readonly recordDelayMs: number | null;
   readonly recordPartition: number | null;
   readonly recordOffset: number | null;
-  /** In `posthaste.deliveries` the moment of routing. */
+  /** The record's timestamp; in `posthaste.deliveries` that is the moment of routing. */
   readonly recordTimestampMs: number | null;
-  /** Deferrals before. */
+  /** How often the delivery was deferred before. */
   readonly deferrals: number;
-  /** The replay or the resend that sent it; null for neither. */
+  /** The id of the replay or resend that sent the delivery last; null when none did. */
   readonly replayId: string | null;
 }
 
 /** What was published because of an attempt. */
 export interface LoggedFollowUp {
   readonly kind: "retry" | "dead_letter" | Other;
-  /** Null for all that the attempt owed. */
+  /** The URLs that it is for; null for all that the attempt owed. */
   readonly urls: readonly string[] | null;
-  /** Of a retry: the delay of its retry topic, when it leaves that, and the end of its retry window; else null. */
+  /**
+   * For a retry: the delay of its retry topic, when it is due there, and the end of its retry window; otherwise null.
+   */
   readonly delayMs: number | null;
   readonly dueAtMs: number | null;
   readonly deadlineMs: number | null;
-  /** Of a dead letter: its reason; else null. */
+  /** For a dead letter: its reason; otherwise null. */
   readonly reason: string | null;
 }
 
@@ -73,15 +75,15 @@ export interface AttemptRecord extends LoggedDelivery {
 
 /** The first deferral of a delivery, or of some of its URLs. */
 export interface DeferralRecord extends LoggedDelivery {
-  /** Attempts before. */
+  /** How many attempts were made before. */
   readonly attempts: number;
   readonly deferredAtMs: number;
   readonly cause: DeferredCause | Other;
-  /** Null for all that it owes. */
+  /** The URLs that are deferred; null for all that the delivery owes. */
   readonly urls: readonly string[] | null;
   readonly delayMs: number;
   readonly dueAtMs: number;
-  /** Null where no retry window has begun. */
+  /** The end of the retry window; null where none has begun. */
   readonly deadlineMs: number | null;
 }
 

@@ -4,7 +4,7 @@ import type { Delivery } from "./delivery.ts";
 
 /** The closed list of reasons. */
 export const DEAD_LETTER_REASONS = [
-  /** The retry window ended. */
+  /** The retry window ended before the delivery was delivered. */
   "window_expired",
   /** Every URL answered with a permanent refusal. */
   "rejected_by_receiver",
@@ -12,25 +12,25 @@ export const DEAD_LETTER_REASONS = [
   "address_refused",
   "destination_disabled",
   "destination_removed",
-  /** A deletion asked for it. */
+  /** A deletion request suppressed the user. */
   "suppressed",
 ] as const;
 export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 
-/** Where the cause of a dead letter is mended. */
+/** The classes of reasons: where the cause of a dead letter is mended. */
 export const REASON_CLASSES = [
-  /** The customer's endpoint: it fails, is silent, or refuses what it was sent. */
+  /** The receiver: it fails, does not answer, or refuses the request. */
   "receiver",
-  /** What was set here, or asked for: a URL, a header, a secret, a destination that is off, a deletion. */
+  /** What an operator set or asked for: a URL, a header, a secret, a destination that is off, a deletion. */
   "configuration",
-  /** Posthaste itself, or the network that it stands in. */
+  /** Posthaste itself, or the network that it runs in. */
   "pipeline",
 ] as const;
 export type ReasonClass = (typeof REASON_CLASSES)[number];
 
-/** The error of a URL that was not sent to because its destination has it no more. */
+/** The error of a URL that was not called because its destination no longer has it. */
 export const URL_REMOVED = "url_removed";
-/** The error of a URL that was still to be served when its delivery was given up without an attempt. */
+/** The error of a URL that was still owed when its delivery was given up without an attempt. */
 export const NOT_ATTEMPTED = "not_attempted";
 
 /** What a URL answered. */
@@ -47,7 +47,7 @@ export interface DeadUrl {
 export interface PastAttempt {
   /** 1 for the first. */
   readonly attempt: number;
-  /** The replay that it was of; null before any. */
+  /** The id of the replay that made it; null before the first replay. */
   readonly replayId: string | null;
   readonly startedAtMs: number;
   /** The URLs that were called. */
@@ -65,32 +65,37 @@ export interface DeadLetter extends Delivery {
   /** The first failed attempt or the first deferral; null when there was neither. */
   readonly windowStartMs: number | null;
   /**
-   * Of the attempt that ended it; empty when it was given up without one, even after earlier attempts. Under `settle:
-   * each` only the URLs that are dead; those that were still to be served when it was given up without an attempt are
-   * named too.
+   * What the URLs answered in the attempt that ended the delivery; empty when it was given up without an attempt, even
+   * after earlier ones. Under `settle: each` only the URLs that are dead, and those that were still owed when the
+   * delivery was given up without an attempt.
    */
   readonly lastAttempt: readonly DeadUrl[];
-  /**
-   * Whose event it is (`userKeyOf`). Null in a letter from before this field, and in one that a deletion asked for.
-   */
+  /** The user key (`userKeyOf`). Null in a letter from before this field, and in one that a deletion asked for. */
   readonly userKey: string | null;
-  /** Of its first attempt, that before any replay, in ms since the epoch; null when nobody noted one. */
+  /**
+   * When the delivery's first attempt began, before any replay, in ms since the epoch; null where that is not known.
+   */
   readonly firstAttemptAtMs: number | null;
-  /** The attempts that failed, oldest first, the last one included; of many the first and the last. */
+  /**
+   * The attempts that failed, oldest first, the last one included; of many only the first and the last (AH1 of
+   * attempt-history.ts).
+   */
   readonly history: readonly PastAttempt[];
-  /** The topic that `originPartition` and `originOffset` are of; null where the origin is not known any more. */
+  /** The topic that `originPartition` and `originOffset` are of; null where the origin is not known. */
   readonly originTopic: string | null;
-  /** The replay that sent it last; null when there was none. */
+  /** The id of the replay that sent the delivery last; null when none did. */
   readonly replayId: string | null;
-  /** How often it was sent again from the dead letters. */
+  /** How often the delivery was sent again from the dead letters. */
   readonly replays: number;
-  /** The dead letter that it was sent again from last: topic/partition/offset. */
+  /**
+   * The place of the dead letter that it was last sent again from, as topic/partition/offset; null when it never was.
+   */
   readonly replayedFrom: string | null;
 }
 
 /**
- * What its URLs answered last: in the attempt that ended it, or where it was given up without one in the newest before.
- * What filters, lists and headers call its errors and statuses is of these.
+ * What the delivery's URLs answered last: in the attempt that ended it or, where it was given up without one, in the
+ * newest attempt before. Filters, lists and headers take a dead letter's errors and statuses from these answers.
  */
 export function lastAnswers({ lastAttempt, history }: Pick<DeadLetter, "lastAttempt" | "history">) {
   return lastAttempt.length > 0 ? lastAttempt : (history.at(-1)?.urls ?? []);

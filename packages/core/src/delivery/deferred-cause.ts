@@ -1,4 +1,4 @@
-/** Why a delivery is deferred: it goes to a retry topic without a request. */
+/** Why a delivery is deferred, that is, republished to a retry topic without a request. */
 export const DEFERRED_CAUSES = [
   /** The destination's breaker is open. */
   "breaker_open",
@@ -8,7 +8,7 @@ export const DEFERRED_CAUSES = [
   "window_full",
   /** A receiver asked not to be called for a while. */
   "retry_after",
-  /** A secret of the destination is under a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
+  /** A secret of the destination is sealed with a key that this process lacks: set POSTHASTE_SECRET_KEYS. */
   "unknown_key",
 ] as const;
 export type DeferredCause = (typeof DEFERRED_CAUSES)[number];

@@ -2,11 +2,11 @@
 import type { EventType, Other } from "../event/event.ts";
 
 /**
- * Where a delivery came from: which incarnation of the events topic, which partition, which offset. Together with the
+ * Where a delivery came from: the events topic's incarnation, the partition, and the offset. Together with the
  * destination id it names the delivery for ever, whoever wrote it and however often (rules D1 to D3).
  */
 export interface Origin {
-  /** Made with the events topic, and raised when that is made anew or an operator sets the router back. */
+  /** The topic incarnation (`originIncarnationOf` of origin.ts). */
   readonly incarnation: number;
   readonly partition: number;
   readonly offset: number;
@@ -22,7 +22,7 @@ export interface Delivery {
   readonly destinationId: string;
   readonly type: EventType | Other;
   readonly receivedAtMs: number;
-  /** The offset in `posthaste.destination-config` up to which the router had read when it routed this. */
+  /** The offset in `posthaste.destination-config` up to which the router had read when it routed the delivery. */
   readonly configOffset: number;
   readonly originIncarnation: number;
   readonly originPartition: number;
@@ -31,11 +31,14 @@ export interface Delivery {
   readonly body: Uint8Array;
   /** track: the event's name; page, screen: the name; shortened (`eventNameOf`). Null where there is none. */
   readonly event: string | null;
-  /** What the event has beside the documented body: a JSON object, serialised (`fieldsLeftOut`); null for nothing. */
+  /**
+   * The fields of the event that the documented body has no place for, as a JSON object (`fieldsLeftOut`); null for
+   * none.
+   */
   readonly restJson: string | null;
 }
 
-/** What a replayed delivery says of its replay. */
+/** A delivery's replay, as its headers tell it. */
 export interface Replay {
   readonly id: string;
   /** How often the delivery was sent again, this time included. */
@@ -44,7 +47,7 @@ export interface Replay {
   readonly from: string | null;
 }
 
-/** What a delivery has been through; rides in record headers through the retry topics (W2), so no crash resets it. */
+/** What a delivery has been through. It rides in the headers of retry records (W2), so that no crash resets it. */
 export interface DeliveryProgress {
   /** Attempts made so far; 0 for a delivery that was never sent. */
   readonly attempts: number;
@@ -56,21 +59,24 @@ export interface DeliveryProgress {
   readonly windowStartMs: number | null;
   /** End of the retry window, ms since the epoch; null before it starts. */
   readonly deadlineMs: number | null;
-  /** A receiver asked not to be called before this moment (Retry-After), ms since the epoch; null when none did. */
+  /**
+   * The moment before which no URL is to be called, since receivers asked for it (`Retry-After`), in ms since the
+   * epoch; null when there is none.
+   */
   readonly notBeforeMs: number | null;
   /**
-   * The URLs still to be served, under `settle: each` and of a replay for some; null means all that the destination
-   * has.
+   * The URLs that are still owed, under `settle: each` and in a replay for some URLs; null for all of the
+   * destination's.
    */
   readonly urls: readonly string[] | null;
   /**
-   * Under `settle: any`: the moments, ms since the epoch, before which single URLs are not to be called (Retry-After),
-   * where others may be; null when there are none.
+   * Under `settle: any`: for single URLs, the moment before which that URL is not to be called (`Retry-After`), in ms
+   * since the epoch, while others may be; null when there is none.
    */
   readonly urlsNotBeforeMs: Readonly<Record<string, number>> | null;
   /** The attempts that failed, as `addAttempt` of attempt-history.ts writes them; null before the first. */
   readonly history: string | null;
-  /** The replay that sent it last; null when it was never replayed. */
+  /** The replay that sent the delivery last; null when it was never replayed. */
   readonly replay: Replay | null;
 }
 

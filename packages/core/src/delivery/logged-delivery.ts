@@ -1,4 +1,4 @@
-/** What is said of a delivery wherever one of its records is told of: in the attempt log, and in a verdict. */
+/** What the attempt log and a verdict say of a delivery. */
 import { userKeyOf } from "../routing/partition-key.ts";
 import { shortName } from "../routing/short-name.ts";
 import type { LoggedDelivery } from "./attempt-record.ts";
@@ -7,7 +7,7 @@ import { isOriginKnown } from "./replay.ts";
 
 /** Where a delivery's record stands. */
 export interface DeliveryRecordPlace {
-  /** As text; null where it has none. */
+  /** The record's key as text; null where it has none. */
   readonly key: string | null;
   /** The delay of its retry topic; 0 for the deliveries topic. */
   readonly delayMs: number;

@@ -1,44 +1,44 @@
 /**
- * Repeats by origin (rules D1 to D3): what of `posthaste.deliveries` was written twice.
+ * Repeats by origin (rules D1 to D3): which records of `posthaste.deliveries` were written twice.
  *
- * Every writer of a deliveries partition writes the deliveries of one events partition in rising order of (offset,
- * destination id), without gaps. So the greatest pair that was seen says of every later record whether it is a repeat.
+ * Every router writes the deliveries of one events partition into a deliveries partition in rising order of (offset,
+ * destination id), without gaps. So the greatest pair that was seen tells of every later record whether it is a repeat.
  *
- * Owns: for each (topic incarnation, events partition), the greatest (offset, destination id) of the records noted so
+ * Owns: for each topic incarnation and events partition, the greatest (offset, destination id) of the records noted so
  * far.
- * O1  A record is a repeat when its pair is not greater than the greatest noted of its (topic incarnation, events
- *     partition).
- * O2  Of an events partition the newest `KEPT_INCARNATIONS` topic incarnations are held; a record of an older one
- *     counts as new: forgetting costs a repeat, never a record.
+ * O1  A record is a repeat when its pair is not greater than the greatest that was noted of its topic incarnation and
+ *     events partition.
+ * O2  The checkpoint holds the newest `KEPT_INCARNATIONS` topic incarnations of an events partition; a record of an
+ *     older one counts as new. Forgetting costs repeats, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
- * O4  As text it keeps to `MAX_STATE_BYTES`. What does not fit is left out so that it costs repeats and never a record:
- *     first destination ids, so that of one event of an events partition all deliveries count as new, then whole
- *     entries, those that were noted longest ago.
+ * O4  The text of the checkpoint keeps to `MAX_STATE_BYTES`. `encode` leaves out what does not fit, so that it costs
+ *     repeats and never a record: first destination ids, so that all deliveries of the entry's greatest event count as
+ *     new, then whole entries, those that were noted longest ago.
  */
 import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** The topic incarnation of a delivery without an origin: one that was written by a replay and not by the router. */
+/** The topic incarnation of a delivery without an origin, which a replay wrote and not the router. */
 export const NO_INCARNATION = -1;
 
 /** More partitions than a topic has anywhere. */
 const MOST_PARTITIONS = 65_536;
 
 /**
- * The topic incarnation that a router writes into origins: the events topic's own, and the number of partitions that it
- * places deliveries on. With another number the deliveries of one event lie elsewhere, so writers that place
- * differently must not be held against each other: what one of them left unwritten would count as a repeat. Growing the
- * deliveries topic so costs repeats and never a record.
+ * The topic incarnation that a router writes into origins: that of the events topic, and the number of partitions that
+ * the router places deliveries on. With another number the deliveries of one event lie elsewhere, so that routers which
+ * place differently must not be compared: a delivery that one of them had not written yet would count as a repeat. So
+ * growing the deliveries topic costs repeats, never a record.
  */
 export function originIncarnationOf(eventsIncarnation: number, deliveryPartitions: number): number {
   return eventsIncarnation * MOST_PARTITIONS + deliveryPartitions;
 }
 
-/** The running incarnation of the events topic and the one before, which a late writer may still write. */
+/** The current incarnation of the events topic, and the one before, which a late router may still write. */
 const KEPT_INCARNATIONS = 2;
 
-/** What is needed of a delivery to tell whether it is a repeat. */
+/** The fields of a delivery that tell whether it is a repeat. */
 export type OriginOfDelivery = Pick<
   Delivery,
   "originIncarnation" | "originPartition" | "originOffset" | "destinationId"
@@ -49,11 +49,11 @@ interface Greatest {
   readonly partition: number;
   offset: number;
   destinationId: string;
-  /** Rises with each record that was noted; of those that were read back it is 0. */
+  /** Rises with each record that is noted; 0 for an entry that was decoded. */
   notedAt: number;
 }
 
-/** What the text of a checkpoint had no space for. */
+/** How much the text of a checkpoint had no space for. */
 export interface LeftOut {
   readonly entries: number;
   /** Entries that were kept without their destination id. */
@@ -78,7 +78,9 @@ export class OriginCheckpoint {
     return greatest !== undefined && !isGreater(delivery, greatest.offset, greatest.destinationId);
   }
 
-  /** Takes a record into the checkpoint: in the order of the log where repeats are asked for too, else in any. */
+  /**
+   * Notes a record. Where `isRepeat` is asked too, records are noted in the order of the log; otherwise in any order.
+   */
   note(delivery: OriginOfDelivery): void {
     const { originIncarnation, originPartition, originOffset, destinationId } = delivery;
     if (originIncarnation === NO_INCARNATION) return;
@@ -135,7 +137,7 @@ function isGreater({ originOffset, destinationId }: OriginOfDelivery, offset: nu
   return originOffset === offset ? destinationId > thanId : originOffset > offset;
 }
 
-/** Of origins those that suffice: a checkpoint that notes them, in any order, is as one that noted all. */
+/** Picks the origins that suffice: a checkpoint that notes them, in any order, equals one that notes all. */
 export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfDelivery[] {
   const greatest = new Map<string, OriginOfDelivery>();
   for (const origin of origins) {
@@ -146,7 +148,7 @@ export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfD
   return [...greatest.values()];
 }
 
-/** Of a group's head: two numbers of base 36, two widths and what divides them. */
+/** The most bytes of a group's head: two numbers in base 36, two widths, and separators. */
 const HEAD_BYTES = 28;
 
 /** The entries of one topic incarnation, in the order of their partitions. */
@@ -155,7 +157,7 @@ interface Group {
   readonly entries: Greatest[];
   /** The least offset. */
   readonly base: number;
-  /** Digits that the greatest takes above it. */
+  /** The digits that the greatest offset takes above `base`. */
   readonly width: number;
 }
 
@@ -174,7 +176,7 @@ function groupsOf(entries: readonly Greatest[]): readonly Group[] {
   });
 }
 
-/** Bytes without destination ids, at the most. */
+/** The most bytes that the groups take without destination ids. */
 function sizeOf(groups: readonly Group[]): number {
   let size = 1;
   for (const { entries, width } of groups) {
@@ -188,7 +190,7 @@ function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The destination ids that most entries have, each with its number from 1; ids that do not fit are not in it. */
+/** The destination ids that fit, those of most entries first, each with its number from 1. */
 function idsThatFit(entries: readonly Greatest[], freeBytes: number): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { destinationId } of entries) uses.set(destinationId, (uses.get(destinationId) ?? 0) + 1);
@@ -265,7 +267,7 @@ function restoreGroup(
   }
 }
 
-/** The empty text for what cannot be read. */
+/** The decoded text; the empty text for one that cannot be read. */
 function decodedComponent(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,8 +1,8 @@
 /**
- * What an attempt came to: the table of outcomes, and how the URLs of one attempt are judged together.
+ * The table of outcomes, and how the URLs of one attempt are judged together.
  *
- * A request ends with a status or with an error of the closed list below. Each is delivered, retryable or permanent;
- * `settle` turns the results of all URLs into what is published because of them.
+ * A request ends with a status or with an error of the closed list below, and is delivered, retryable or permanent.
+ * `settle` turns the results of all URLs into what follows.
  */
 
 import type { SettleRule } from "../config/destination.ts";
@@ -13,7 +13,7 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
 /** Why a request ended without a status; the label `error` of `posthaste_attempts_total`, so the list stays small. */
 export const REQUEST_ERRORS = [
-  /** No end of the response headers within the time allowed, connecting included. */
+  /** The response headers did not end within the time allowed, connecting included. */
   "timeout",
   "connection_refused",
   /** The connection ended before the response headers did. */
@@ -45,7 +45,7 @@ export function classifyStatus(status: number): AttemptOutcome {
   return "permanent";
 }
 
-/** How a request that got no status is judged: it may work later, unless the request itself can never be sent. */
+/** How a request without a status is judged: it may work later, unless the request itself can never be sent. */
 export function classifyError(error: RequestError): AttemptOutcome {
   return error === "address_refused" || error === "invalid_request" ? "permanent" : "retryable";
 }
@@ -55,7 +55,7 @@ export function obeysRetryAfter(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** What is needed of one URL's result to judge the attempt. */
+/** What `settle` needs of one URL's result. */
 export interface UrlOutcome {
   readonly url: string;
   readonly outcome: AttemptOutcome;
@@ -67,7 +67,7 @@ export interface UrlOutcome {
 
 /** URLs to be tried again together. */
 export interface RetryPart {
-  /** Null means all that the delivery was for. */
+  /** The URLs; null for all that the delivery owed. */
   readonly urls: readonly string[] | null;
   /** Not to be called before this moment, ms since the epoch; null when no receiver asked for it. */
   readonly notBeforeMs: number | null;
@@ -75,7 +75,7 @@ export interface RetryPart {
 
 /** URLs that are given up for good. */
 export interface DeadPart {
-  /** Null means that the delivery as a whole is dead. */
+  /** The URLs; null when the whole delivery is dead. */
   readonly urls: readonly string[] | null;
   readonly reason: Extract<DeadLetterReason, "rejected_by_receiver" | "address_refused">;
 }
@@ -88,7 +88,7 @@ export interface Settlement {
   readonly dead: readonly DeadPart[];
 }
 
-/** The settlement of an attempt of which nothing follows. */
+/** The settlement of an attempt that nothing follows. */
 export const DELIVERED: Settlement = { outcome: "delivered", retries: [], dead: [] };
 
 /**
@@ -102,7 +102,7 @@ export function settle(rule: SettleRule, results: readonly UrlOutcome[]): Settle
 function settleAny(results: readonly UrlOutcome[]): Settlement {
   if (results.some((result) => result.outcome === "delivered")) return DELIVERED;
   if (results.some((result) => result.outcome === "retryable")) {
-    // I5: a URL that asked for peace holds up none that did not; the next attempt leaves it out until then.
+    // I5: a URL that sent a `Retry-After` delays no other; the next attempt leaves it out until then.
     const moments = results.flatMap((result) => (result.outcome === "retryable" ? [result.notBeforeMs] : []));
     return { outcome: "retryable", retries: [{ urls: null, notBeforeMs: earliest(moments) }], dead: [] };
   }

@@ -1,4 +1,4 @@
-/** Where the cause of a dead letter is mended: at the receiver, in what was set here, or in Posthaste. */
+/** The class of a dead letter's reason: where its cause is mended. */
 import {
   type DeadLetterReason,
   type DeadUrl,
@@ -15,8 +15,8 @@ export interface EndedDelivery {
 }
 
 /**
- * Of the URLs of the last attempt that called any, one that fails at its receiver outweighs one that is wrong here, and
- * that one a failure of Posthaste's own.
+ * The class of a delivery that was given up. Where the last attempt that called any URL failed at several, a failure of
+ * a receiver decides before a wrong setting, and a wrong setting before a failure of Posthaste.
  */
 export function reasonClassOf({ reason, lastAttempt, history }: EndedDelivery): ReasonClass {
   switch (reason) {
@@ -39,11 +39,11 @@ function wasCalled({ error }: DeadUrl): boolean {
   return error !== NOT_ATTEMPTED && error !== URL_REMOVED;
 }
 
-/** Refusals of the request's address or of who sends it, not of what it says: a URL or a header is to be changed. */
+/** Statuses that refuse the request's address or its sender, and not its content: a URL or a header must be changed. */
 const REFUSED_AS_SET: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 410]);
 
 function urlClassOf({ status, error }: DeadUrl): ReasonClass {
-  // Redirects are not followed: the URL is to be changed to where they lead.
+  // Redirects are not followed: the URL must be changed to the address that they name.
   if (status !== null)
     return (status >= 300 && status < 400) || REFUSED_AS_SET.has(status) ? "configuration" : "receiver";
   if (error === "address_refused" || error === "invalid_request") return "configuration";

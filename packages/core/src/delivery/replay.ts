@@ -1,15 +1,15 @@
-/** Replays: dead letters that are sent again, as deliveries that know it. */
+/** Replays: how a dead letter becomes a delivery again. */
 import { encodeHistory } from "./attempt-history.ts";
 import type { DeadLetter } from "./dead-letter.ts";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS, type Replay } from "./delivery.ts";
 import { NO_INCARNATION } from "./origin.ts";
 
-/** The partition and the offset of an origin that nobody knows any more. */
+/** The partition and the offset of an origin that is not known any more. */
 const NOWHERE = -1;
 
 /**
- * A delivery that is sent again: the same but for its origin's incarnation, so that nobody takes it for a repeat (O3).
- * Where in the events topic it came from stays, for information, where that is known.
+ * The delivery to send again: the same without its origin's incarnation, so that it never counts as a repeat (O3 of
+ * origin.ts). Its place in the events topic stays, for information, where it is known.
  */
 export function resentDelivery(delivery: Delivery, isKnown: boolean): Delivery {
   const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = delivery;
@@ -29,7 +29,7 @@ export function replayedDelivery(letter: DeadLetter): Delivery {
 
 export interface ReplayTerms {
   readonly replayId: string;
-  /** The dead letter's own place: topic/partition/offset; null where it was none. */
+  /** The place of the dead letter, as topic/partition/offset; null for a delivery that was none. */
   readonly from: string | null;
   /** The URLs that the replay is to serve; null for all. */
   readonly urls: readonly string[] | null;
@@ -47,7 +47,7 @@ export function replayedProgress(
   return { ...NO_PROGRESS, urls, history: encodeHistory(history), replay };
 }
 
-/** Whether a delivery names a place in the events topic; one that was replayed by an earlier release names none. */
+/** Whether a delivery names its place in the events topic. One that an earlier release replayed names none. */
 export function isOriginKnown(
   { originIncarnation, originOffset }: Pick<Delivery, "originIncarnation" | "originOffset">,
   replay: Replay | null,

@@ -10,12 +10,12 @@ const RFC850 = /^[A-Z][a-z]{5,8}, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}):(\d{2}
 const ASCTIME = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/;
 
 const DAY_MS = 86_400_000;
-/** A receiver that asks for more than this means "never"; the retry window cuts it off long before. */
+/** A receiver that asks for longer means "never"; the retry window ends long before. */
 const LONGEST_MS = 365 * DAY_MS;
 
 /**
- * The moment before which the receiver does not want to be called, ms since the epoch; null when the header says
- * nothing that can be read, or a moment that has passed. At most a year from now.
+ * The moment before which the receiver is not to be called, in ms since the epoch; null when the header cannot be read,
+ * or names a moment that has passed. At most a year from now.
  */
 export function parseRetryAfter(header: string, nowMs: number): number | null {
   const text = header.trim();
@@ -36,7 +36,7 @@ function parseHttpDate(text: string, nowMs: number): number | null {
     const [, day, month, shortYear, hour, minute, second] = rfc850;
     const century = Math.floor(yearOf(nowMs) / 100) * 100;
     const momentMs = utcMs([String(century + Number(shortYear)), month, day, hour, minute, second]);
-    // A date that seems more than fifty years ahead is one of the past century.
+    // A date that seems to lie more than fifty years ahead is of the century before.
     if (momentMs === null || momentMs - nowMs <= 50 * 365.25 * DAY_MS) return momentMs;
     return utcMs([String(century - 100 + Number(shortYear)), month, day, hour, minute, second]);
   }
@@ -48,7 +48,7 @@ function parseHttpDate(text: string, nowMs: number): number | null {
   return null;
 }
 
-/** Year, month's name, day, hour, minute, second, as a pattern's groups give them. */
+/** Year, name of the month, day, hour, minute and second, as the groups of a pattern give them. */
 type Fields = readonly (string | undefined)[];
 
 function utcMs([year, month, day, hour, minute, second]: Fields): number | null {

@@ -1,14 +1,13 @@
 /**
- * What follows when a delivery was not delivered: which retry topic it waits in, or why it waits no more.
+ * What follows when a delivery was not delivered: the retry topic that it waits in, or the reason why it waits no more.
  *
  * The retry window starts with the first failed attempt or the first deferral, whichever is earlier (I3), and no delay
- * is chosen that would pass its end. A retry topic holds one fixed delay, so a wait of any other length is made of
- * several (W5). Attempts use the schedule up one delay at a time; deferrals use none of it.
+ * is chosen that would pass its end. A retry topic has one fixed delay, so that any other wait is made of several (W5).
+ * Attempts use up the schedule one delay at a time; deferrals use none of it.
  *
- * No attempt starts after the window's end, but the last attempt that a delivery is owed: because it was never
- * attempted (I3), or because it waited for a receiver whose `Retry-After` ends with the window or beyond (W5). The
- * latter's is planned so that it comes before the end, by the smallest tier, and is late only where its record or its
- * permit is.
+ * No attempt starts after the window's end but the last attempt that a delivery is owed: because it was never attempted
+ * (I3), or because it waited for a receiver whose `Retry-After` ends with the window or beyond (W5). A last attempt of
+ * the second kind is planned for the smallest tier before the end, and is late only where its record or its permit is.
  */
 import type { DeadLetterReason } from "./dead-letter.ts";
 import type { DeliveryProgress } from "./delivery.ts";
@@ -33,36 +32,36 @@ export interface DeadPlan {
   readonly progress: DeliveryProgress;
 }
 
-/** The window ends and the delivery is owed an attempt: it is sent once, whatever stands against it. */
+/** The retry window ends and the delivery is owed an attempt: it is sent once, whatever stands against it. */
 export interface LastAttemptPlan {
   readonly kind: "last_attempt";
-  /** Says still that the attempt is owed, should no permit be given for it now. */
+  /** Still says that the attempt is owed, in case the attempt gets no permit now. */
   readonly progress: DeliveryProgress;
 }
 
 /**
- * Deliveries come back from retry topics at least this often while few wait, so that a destination that recovered is
- * served soon (I2).
+ * While few deliveries wait, a deferred one comes back after this delay at the latest, so that a destination that
+ * recovered is served soon (I2).
  */
 const LONGEST_QUICK_TIER_MS = 300_000;
 /**
- * From so many waiting deliveries of one destination on, deferrals use every tier: to read all of them again every few
- * minutes would cost more than it brings (I2).
+ * From this many waiting deliveries of one destination on, deferrals use every tier: reading all of them again every
+ * few minutes would cost more than it brings (I2).
  */
 const QUICK_WAITING_LIMIT = 100_000;
 
 export interface FailedAttempt {
   readonly schedule: RetrySchedule;
-  /** Before this attempt. */
+  /** The progress before this attempt. */
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
   /** From `Retry-After`, ms since the epoch; null when no receiver sent one. */
   readonly notBeforeMs: number | null;
-  /** The URLs that the next attempt goes to; null for all. */
+  /** The URLs that the next attempt calls; null for all. */
   readonly urls: readonly string[] | null;
 }
 
-/** What follows an attempt that failed for now. Its `progress` counts that attempt. */
+/** What follows an attempt that failed and may work later. The plan's `progress` counts that attempt. */
 export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: FailedAttempt): RetryPlan | DeadPlan {
   const started = startWindow(progress, schedule, nowMs);
   const counted: DeliveryProgress = { ...started, attempts: progress.attempts + 1, notBeforeMs: null, urls };
@@ -72,7 +71,7 @@ export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: Fail
     return { kind: "retry", delayMs: scheduledMs, progress: counted };
   }
   const lastAttemptMs = lastAttemptOf(started, schedule);
-  // It had its last attempt already.
+  // This attempt was the last one.
   if (notBeforeMs >= lastAttemptMs && wasAskedToOutwait(started, schedule)) return expired(counted);
   const cappedMs = Math.min(notBeforeMs, lastAttemptMs);
   const delayMs = Math.max(scheduledMs, tierTowards(cappedMs - nowMs, schedule));
@@ -84,14 +83,15 @@ export interface Deferral {
   readonly progress: DeliveryProgress;
   readonly nowMs: number;
   /**
-   * The end of the destination's `Retry-After`, ms since the epoch; null when none is running, or its end is not known.
+   * The end of the destination's `Retry-After`, in ms since the epoch; null when none is running, or its end is not
+   * known.
    */
   readonly notBeforeMs: number | null;
-  /** Deliveries of the destination that wait in retry topics, as far as this process knows (I2). */
+  /** How many deliveries of the destination wait in retry topics, as far as this process knows (I2). */
   readonly waiting: number;
 }
 
-/** What follows when a delivery is deferred. Its `progress` counts the deferral and no attempt. */
+/** What follows when a delivery is deferred. The progress of a retry counts the deferral and no attempt. */
 export function planDeferral(deferral: Deferral): RetryPlan | DeadPlan | LastAttemptPlan {
   const { schedule, progress, nowMs, waiting } = deferral;
   const started = startWindow(progress, schedule, nowMs);
@@ -124,8 +124,8 @@ export interface Hold {
 }
 
 /**
- * A wait for something that the operator alone can mend (a secret's key that this process lacks): the retry window
- * neither starts meanwhile nor ends before the delivery is back.
+ * Holds a delivery until the operator has mended what only an operator can (this process lacks a secret's key). The
+ * retry window does not start meanwhile, and does not end before the delivery is back.
  */
 export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   const plan = planAdmissionHold({ schedule, progress });
@@ -135,7 +135,7 @@ export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   return { ...plan, progress: { ...plan.progress, deadlineMs: Math.max(deadlineMs, backMs) } };
 }
 
-/** A wait for a permit for the last attempt that the delivery is owed, whether its retry window is over or not. */
+/** Has a last attempt that got no permit wait, whether its delivery's retry window is over or not. */
 export function planAdmissionHold({ schedule, progress }: Omit<Hold, "nowMs">): RetryPlan {
   const tiers = quickTiers(schedule);
   const delayMs = tiers[Math.min(progress.deferrals, tiers.length - 1)] ?? smallestTier(schedule);
@@ -159,15 +159,15 @@ function expired(progress: DeliveryProgress): DeadPlan {
 }
 
 /**
- * The moment of the last attempt for a receiver whose `Retry-After` goes beyond the window. As tiers are coarse, the
- * attempt comes then or up to a smallest tier earlier.
+ * When a receiver whose `Retry-After` goes beyond the window is called for the last time. The attempt comes then or up
+ * to a smallest tier earlier, since tiers are coarse.
  */
 function lastAttemptOf({ deadlineMs }: Started, schedule: RetrySchedule): number {
   return deadlineMs - smallestTier(schedule);
 }
 
 /**
- * True when the delivery waits, or waited, for a `Retry-After` that ends so near the window's end that its last attempt
+ * Whether the delivery waits, or waited, for a `Retry-After` that ends so near the window's end that its last attempt
  * may be late.
  */
 function wasAskedToOutwait(started: Started, schedule: RetrySchedule): boolean {
@@ -184,8 +184,8 @@ interface DeferralWait {
 }
 
 /**
- * Towards a known moment as far as the tiers reach (W5). Otherwise longer with each deferral, by the quick tiers alone
- * while few deliveries wait (I2).
+ * The delay of a deferral: towards a known moment as far as the tiers reach (W5); otherwise longer with each deferral,
+ * by the quick tiers alone while few deliveries wait (I2).
  */
 function deferralDelay({ schedule, deferrals, nowMs, notBeforeMs, waiting }: DeferralWait): number {
   if (notBeforeMs !== null) return tierTowards(notBeforeMs - nowMs, schedule);
@@ -193,7 +193,7 @@ function deferralDelay({ schedule, deferrals, nowMs, notBeforeMs, waiting }: Def
   return tiers[Math.min(deferrals, tiers.length - 1)] ?? smallestTier(schedule);
 }
 
-/** The largest tier that does not overshoot, or the smallest when all do. */
+/** The largest tier that does not pass `waitMs`, or the smallest tier when all do. */
 function tierTowards(waitMs: number, schedule: RetrySchedule): number {
   return largestTier(schedule, waitMs) ?? smallestTier(schedule);
 }

@@ -1,12 +1,12 @@
 /** An event: what a source sent, after ingest has checked and completed it. */
 
-/** The seven kinds of product.md. Six are calls; `delete` is made by control from a deletion request. */
+/** The seven types of events. Six are calls; control makes a `delete` from a deletion request. */
 export const EVENT_TYPES = ["page", "screen", "identify", "track", "alias", "group", "delete"] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * What a reader has instead of a word that it does not know: the default of the enums of the schemas of deliveries,
- * dead letters and attempts, so that a word of a later release stops no earlier reader. No writer chooses it.
+ * The default of the enums in the schemas of deliveries, dead letters and attempts: a reader gets it in place of a word
+ * of a later release, which so stops no earlier reader. No writer chooses it.
  */
 export const OTHER = "other";
 export type Other = typeof OTHER;
@@ -28,14 +28,14 @@ export interface Event {
   readonly timestampMs: number;
   /** When ingest accepted the call, in ms since the epoch. */
   readonly receivedAtMs: number;
-  /** Destination name to enabled; an options object counts as true. */
+  /** Which destinations are enabled, by name; an options object in the call counts as true. */
   readonly integrations: Readonly<Record<string, boolean>>;
   /** track: the event's name. */
   readonly event: string | null;
   /** page, screen: the name. */
   readonly name: string | null;
   readonly groupId: string | null;
-  /** alias: the id that is being aliased from. */
+  /** alias: the id that the user had before. */
   readonly previousId: string | null;
   /** A JSON object, or null where the type has none. */
   readonly propertiesJson: string | null;

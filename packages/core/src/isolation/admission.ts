@@ -1,19 +1,20 @@
 /**
- * The admission of one destination's deliveries in one process, so that one bad destination harms nobody else (rules I1
- * to I6 of docs/design.md): which go now, which wait in the window, and which are deferred to a retry topic.
+ * The admission of one destination's deliveries in one process (rules I1 to I6 of docs/design.md): which deliveries go
+ * now, which wait in the window, and which are deferred to a retry topic, so that a bad destination harms no other.
  *
- * Owns: the health of each URL, the queue of the deliveries that wait for it, the destination's rate and the last
- * attempts that wait for it. Performs nothing.
- * AD1  A delivery goes when no obstacle stands against its URLs, each has capacity, and the rate lets it. Which of its
- *      URLs it goes to is decided in url-choice.ts (UC1, UC2).
- * AD2  Without capacity a delivery waits in the window. It is deferred when the wait would be longer than the smallest
- *      retry delay: then waiting costs the delivery itself more. While no other destination is active it is not
- *      deferred for want of capacity.
- * AD3  In a window that fills, other deliveries stand behind the one that waits: there it is deferred when its URL
- *      stalls and, where the window is full and the destination holds most of it, from 200 ms of expected wait on.
- * AD4  Of the deliveries that wait, the newest is deferred first when the wait became too long; all of them are
- *      deferred when the breaker opened or the receiver sent a `Retry-After`.
- * AD5  A last attempt (I3) goes whatever stands against its URLs but for the rate and the connection budget.
+ * Owns: the health of each URL, the queue of the deliveries that wait for it, the destination's rate, and the last
+ * attempts that wait. It sends and publishes nothing itself.
+ * AD1  A delivery goes when no obstacle stands against its URLs, each has capacity, and the rate allows it. Which of
+ *      its URLs it goes to is decided in url-choice.ts (UC1, UC2).
+ * AD2  Without capacity a delivery waits in the window. It is deferred when it would wait longer than the smallest
+ *      retry delay: a deferral then costs the delivery itself less than the wait. While no other destination is active,
+ *      lack of capacity alone defers nothing (AD3 aside).
+ * AD3  Where a window is filling, a delivery that waits keeps others out. There it is deferred when its URL is stalled;
+ *      when its URL is quiet and either the destination crowds the full window or other destinations get deliveries
+ *      through; and, in a window that the destination crowds, when it would wait for 200 ms or longer.
+ * AD4  When the wait has become too long, deliveries are deferred from the end of the queue. When the URL's breaker
+ *      opened or its receiver sent a `Retry-After` that does not end soon, all of its queue are.
+ * AD5  A last attempt (I3) goes whatever stands against its URLs, but for the rate and the connection budget.
  */
 import type { SettleRule } from "../config/destination.ts";
 import type { ConnectionBudget } from "./connection-budget.ts";
@@ -32,9 +33,9 @@ export interface AdmissionSettings extends UrlHealthSettings {
   readonly longestWaitMs: number;
 }
 
-/** So many deliveries may change from one URL's queue to another's before the queues are looked at again later. */
+/** The most deliveries that one call moves from a URL's queue to another's; the next call goes on. */
 const MOST_MOVES = 16;
-/** Deliveries that wait for so long for the rate are held up by it. */
+/** A destination is held up by its rate when a delivery would wait for this long for it. */
 const HELD_UP_MS = 200;
 
 export class DestinationAdmission<T extends AdmissionRequest> {
@@ -46,9 +47,9 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   #lines: readonly UrlLine<T>[] = [];
   #settle: SettleRule = "any";
   #chooser = new UrlChooser<T>(this.#settle, this.#rate);
-  /** Of use under `settle: each` alone. */
+  /** Used under `settle: each` alone. */
   readonly #diversion = new LateQueueDiversion<T>();
-  /** Requests of the deliveries in the URLs' queues. */
+  /** How many requests the deliveries in the URLs' queues will make. */
   #queuedRequests = 0;
   /** The URL whose queue is asked first for the next delivery. */
   #firstLine = 0;
@@ -69,19 +70,19 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return this.#lines.map(({ health }) => health);
   }
 
-  /** Deliveries that wait. */
+  /** How many deliveries wait. */
   get waiting(): number {
     let waiting = this.#last.length;
     for (const { queue } of this.#lines) waiting += queue.length;
     return waiting;
   }
 
-  /** Requests are out to some URL that have no outcome yet. */
+  /** Whether a request to any of the URLs is without an outcome. */
   get hasUnsettled(): boolean {
     return this.#lines.some(({ health }) => health.unsettled > 0);
   }
 
-  /** Nothing is out and nothing waits: to forget the destination then loses only what was learnt of it. */
+  /** No request is out and no delivery waits: whoever forgets the destination loses only what was learnt of it. */
   get isEmpty(): boolean {
     return this.waiting === 0 && this.#lines.every(({ health }) => health.out === 0);
   }
@@ -92,8 +93,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   /**
-   * Follows a change of the destination. Whatever stood against its URLs may be mended, so it is forgotten. Answers the
-   * deliveries that waited: the caller asks for their admission again.
+   * Follows a change of the destination, which may have mended whatever stood against its URLs, so that is forgotten.
+   * Answers the deliveries that waited; the caller asks for their admission again.
    */
   configure(urls: readonly string[], settle: SettleRule): readonly T[] {
     const queued = this.#lines.flatMap(({ queue }) => queue.drain());
@@ -111,14 +112,14 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   /**
-   * Decides on a delivery that arrives. Null when the delivery waits: `next` or `overdue` will answer its permit.
-   * Otherwise its permit, which is refused, or given: then `settled` and `ended` of its URLs must follow.
+   * Decides on a delivery that arrives. Null when the delivery waits: `next` or `overdue` answers its permit later.
+   * Otherwise its permit, given or refused. For each URL of a permit that is given, `settled` and `ended` must follow.
    */
   admit(request: T, nowMs: number, contextOf: ContextOf<T>): Permit<T> | null {
     return this.#admit(new Permit(request, this.#owedLines(request.owed)), nowMs, contextOf);
   }
 
-  /** The same for a last attempt (AD5); "full" when it should come again later. */
+  /** Decides on a last attempt in the same way (AD5); "full" when it should come again later. */
   admitLast(request: T, nowMs: number): Permit<T> | "full" | null {
     const permit = new Permit(request, this.#owedLines(request.owed), true);
     const arrival = this.#last.arrive(permit, nowMs);
@@ -126,7 +127,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return arrival === "full" ? arrival : null;
   }
 
-  /** The permit, given or refused, of the next delivery that waited and waits no more; null when all go on waiting. */
+  /** The permit of the next delivery that need not wait any longer, given or refused; null when all go on waiting. */
   next(nowMs: number): Permit<T> | null {
     const last = this.#last.next(nowMs);
     if (last !== null) return this.#give(last, last.lines, nowMs);
@@ -142,8 +143,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   /**
-   * A delivery that waited and must not any longer (AD4): its permit is given for other URLs, or refused. Null when all
-   * may wait.
+   * The permit of a delivery that must not wait any longer (AD4): given for other URLs, or refused. Null when all may
+   * wait.
    */
   overdue(nowMs: number, contextOf: ContextOf<T>): Permit<T> | null {
     if (this.#settle === "each" && this.#diversion.isDue(nowMs) && this.#rate.allows(nowMs)) {
@@ -170,21 +171,21 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return null;
   }
 
-  /** A permit is given back: nothing was sent. */
+  /** Takes back a permit whose requests are not sent. */
   cancelled(permit: Permit<T>): void {
     for (const [index, { health }] of permit.lines.entries()) health.cancelled(permit.wasProbe(index));
     this.#rate.giveBack(permit.lines.length);
   }
 
-  /** Whether deliveries wait for the receiver, or for the rate, and not for this process. */
+  /** Whether deliveries wait for the receiver or for the rate, rather than for this process. */
   isHeldUp(nowMs: number): boolean {
     if (this.#rate.waitMs(this.#queuedRequests + this.#last.requests, nowMs) >= HELD_UP_MS) return true;
     return this.#lines.some(({ health }) => !health.keepsUp(nowMs));
   }
 
   /**
-   * Why a delivery of the destination is deferred at its arrival, before it is looked at: nothing comes back from any
-   * of the destination's URLs. Null when it may be served.
+   * Why a delivery of the destination is deferred as soon as it arrives: nothing comes back from any of the
+   * destination's URLs. Null when the delivery may be served.
    */
   deferralOnArrival(context: LoadContext): DeferralCause | null {
     let cause: DeferralCause | null = null;
@@ -195,7 +196,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return cause;
   }
 
-  /** So many ms passed, and this process saw them pass. */
+  /** Tells the URLs' detectors that `ms` passed in which this process was not blocked. */
   passed(ms: number): void {
     for (const { health } of this.#lines) health.passed(ms);
   }
@@ -229,8 +230,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   }
 
   /**
-   * Whether other URLs may serve a delivery that must not wait for this one, which is then left out: under `any`, sound
-   * ones.
+   * Leaves out a URL that a delivery must not wait for, where other URLs may still serve it: under `settle: any` only
+   * sound ones. False when none may.
    */
   #goesOn(permit: Permit<T>, line: UrlLine<T>, cause: DeferralCause, nowMs: number): boolean {
     if (permit.lines.length === 1) return false;
@@ -244,7 +245,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return true;
   }
 
-  /** Gives or refuses a permit and answers null, or answers the URL that the delivery waits for. */
+  /** Gives or refuses a permit and answers null, or answers the URL that its delivery waits for. */
   #decide(permit: Permit<T>, nowMs: number, isHead: boolean): UrlLine<T> | null {
     const choice = this.#chooser.choose(permit, nowMs, isHead);
     if (typeof choice === "string") this.#refuse(permit, choice);

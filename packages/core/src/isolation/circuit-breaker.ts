@@ -1,12 +1,13 @@
 /**
  * The circuit breaker of one URL: after many failures in a row the URL is not called, but for single probes.
  *
- * States: *closed* (requests go freely), *open* (none goes before a moment), *half open* (one probe is out).
+ * States: *closed* (requests go freely), *open* (no request goes before `nextProbeMs`), *half open* (one probe is out).
  * BR1  closed -> open at `threshold` failures without a success between them.
- * BR2  open -> half open when a request is let through after the moment; while that probe is out no other request goes.
- * BR3  half open -> closed when any request succeeds; -> open, for twice as long up to `longestOpenMs`, when the probe
- *      fails.
- * BR4  The failure of a request that began before the breaker opened changes nothing.
+ * BR2  open -> half open when the breaker lets a request through as a probe, after `nextProbeMs`; while the probe is
+ *      out it lets no other through.
+ * BR3  open, half open -> closed when any request succeeds, also one that the breaker did not let through. half open ->
+ *      open when the probe fails, for twice as long as before, up to `longestOpenMs`.
+ * BR4  While the breaker is not closed, the failure of a request that is not the probe changes nothing.
  */
 
 export const BREAKER_STATES = ["closed", "open", "half_open"] as const;
@@ -43,7 +44,7 @@ export class CircuitBreaker {
     return this.#state === "closed" ? null : this.#openedMs;
   }
 
-  /** From when a probe may go; null while it is closed. */
+  /** The moment from which a probe may go; null while it is closed. */
   get nextProbeMs(): number | null {
     return this.#state === "closed" ? null : this.#openUntilMs;
   }
@@ -53,7 +54,7 @@ export class CircuitBreaker {
     return this.#state === "closed" || (this.#state === "open" && nowMs >= this.#openUntilMs);
   }
 
-  /** Lets a request through or refuses it. Of a `probe`, which is the only one, the outcome must be told. */
+  /** Lets a request through or refuses it. The outcome of a `probe` must be reported; no second probe goes before. */
   admit(nowMs: number): "pass" | "probe" | "refuse" {
     if (this.#state === "closed") return "pass";
     if (!this.canAdmit(nowMs)) return "refuse";
@@ -61,7 +62,7 @@ export class CircuitBreaker {
     return "probe";
   }
 
-  /** The probe was not sent: the next request may be the probe. */
+  /** The probe is not sent: the next request may be the probe. */
   cancelProbe(): void {
     if (this.#state === "half_open") this.#state = "open";
   }

@@ -1,17 +1,17 @@
 /**
- * Tells when most of the requests that are out to a URL do not come back, though some do. Answers that come as quickly
- * as ever let as many requests begin as there are answers, and the requests that hang fill the concurrency limit bit by
- * bit.
+ * Tells when most of the requests that are out to a URL do not come back, though some do. A receiver that answers some
+ * requests as quickly as ever gets a new request for each answer, so the requests that hang fill the concurrency limit
+ * bit by bit.
  *
- * Owns: a period of time, the answers in it, and what it found of the last period. Its owner tells it the time that
- * passed while the process was not blocked, as stall-detector.ts has it.
- * CD1  Of `out` requests that need `usualMs` each, `out / usualMs` come back in a ms. Where fewer than half of that
- *      came back over a whole period, more than half of the requests hang.
- * CD2  A request that began within a period is not counted in it: after a burst there are many out of which none can
- *      have come back yet.
+ * Owns: the current period of time, the answers in it, and the finding of the last whole period. Its owner tells it the
+ * time that passed while the process was not blocked, as for stall-detector.ts.
+ * CD1  Of `out` requests that need `usualMs` each, `out / usualMs` come back in a millisecond. When fewer than half of
+ *      that came back over a whole period, more than half of the requests hang.
+ * CD2  A request that began within a period is not counted in that period: after a burst many are out, and none of them
+ *      can have come back yet.
  */
 
-/** A period is at least this long, and at least this many times as long as a request usually needs. */
+/** A period lasts at least this long, and at least `USUAL_TIMES` as long as a request usually needs. */
 const SHORTEST_PERIOD_MS = 200;
 const USUAL_TIMES = 1.5;
 const LEAST_SHARE = 0.5;
@@ -32,7 +32,7 @@ export class ClogDetector {
     this.#answers += 1;
   }
 
-  /** So many ms passed; now `out` requests are out. */
+  /** `ms` passed; `out` requests are without an outcome now, and one usually needs `usualMs`. */
   passed(ms: number, out: number, usualMs: number): void {
     this.#periodMs += ms;
     if (this.#periodMs < Math.max(SHORTEST_PERIOD_MS, USUAL_TIMES * usualMs)) return;
@@ -41,7 +41,7 @@ export class ClogDetector {
     this.#begin(out);
   }
 
-  /** No request was out for a while. */
+  /** No request is without an outcome. */
   reset(): void {
     this.#isClogged = false;
     this.#begin(0);

@@ -1,7 +1,7 @@
 /**
  * The rate that an operator set for a destination, in requests a second, or none.
  *
- * Owns: the token bucket of the rate; there is none while the destination has no rate, and then every request may go.
+ * Owns: the token bucket of the rate. Without a rate there is no bucket, and every request may go.
  */
 import { TokenBucket } from "./token-bucket.ts";
 
@@ -31,7 +31,7 @@ export class DestinationRate {
     this.#bucket?.giveBack(requests);
   }
 
-  /** Ms until the rate has let so many requests through. */
+  /** Ms until the rate has let so many requests through; 0 without a rate. */
   waitMs(requests: number, nowMs: number): number {
     return this.#bucket?.waitMs(requests, nowMs) ?? 0;
   }

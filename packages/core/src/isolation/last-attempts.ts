@@ -1,8 +1,8 @@
 /**
- * The last attempts of a destination's deliveries (rule I3): they go whatever stands against their URLs, but for the
+ * The last attempts of a destination's deliveries (rule I3). They go whatever stands against their URLs, but for the
  * destination's rate and the connection budget (rule AD5 of admission.ts).
  *
- * Owns: the last attempts that wait for the rate, in the order of their coming. They go before every other delivery
+ * Owns: the last attempts that wait for the rate, in the order in which they came. They go before every other delivery
  * that waits.
  */
 import Denque from "denque";
@@ -21,21 +21,22 @@ export class LastAttempts<T extends AdmissionRequest> {
     this.#longestWaitMs = longestWaitMs;
   }
 
-  /** Last attempts that wait. */
+  /** How many last attempts wait. */
   get length(): number {
     return this.#queue.length;
   }
 
-  /** Their requests. */
+  /** How many requests the waiting last attempts will make. */
   get requests(): number {
     return this.#requests;
   }
 
   /**
-   * What becomes of a last attempt that arrives. `full`: it should come again later. A `waits` is answered by `next`.
+   * Decides on a last attempt that arrives. `waits`: `next` answers it later. `full`: it should come again later, since
+   * the connection budget has no connection for it, or it would wait for the rate longer than the smallest retry delay.
    */
   arrive(permit: Permit<T>, nowMs: number): "goes" | "waits" | "full" {
-    if (!hasReserve(permit)) return "full";
+    if (!canGo(permit)) return "full";
     if (this.#queue.length === 0 && this.#rate.allows(nowMs)) return "goes";
     // Only other last attempts are ahead of it.
     if (this.#rate.waitMs(this.#requests, nowMs) >= this.#longestWaitMs) return "full";
@@ -44,16 +45,16 @@ export class LastAttempts<T extends AdmissionRequest> {
     return "waits";
   }
 
-  /** Takes out the last attempt that waited and may go now; null when none may. */
+  /** Takes out the first that waits, if it may go now; otherwise null. */
   next(nowMs: number): Permit<T> | null {
     const permit = this.#queue.peekFront();
-    if (permit === undefined || !this.#rate.allows(nowMs) || !hasReserve(permit)) return null;
+    if (permit === undefined || !this.#rate.allows(nowMs) || !canGo(permit)) return null;
     this.#queue.shift();
     this.#requests -= permit.lines.length;
     return permit;
   }
 
-  /** Takes out all that wait. */
+  /** Takes out all last attempts that wait. */
   drain(): readonly Permit<T>[] {
     const all = this.#queue.toArray();
     this.#queue.clear();
@@ -62,6 +63,6 @@ export class LastAttempts<T extends AdmissionRequest> {
   }
 }
 
-function hasReserve<T extends AdmissionRequest>({ lines }: Permit<T>): boolean {
-  return lines.every(({ health }) => health.hasReserve());
+function canGo<T extends AdmissionRequest>({ lines }: Permit<T>): boolean {
+  return lines.every(({ health }) => health.canTakeLast());
 }

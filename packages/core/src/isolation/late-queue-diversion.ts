@@ -1,17 +1,15 @@
 /**
- * The deliveries that were taken out of a late URL's queue because they owe a URL that is not late as well (rule UC2 of
- * url-choice.ts).
+ * The deliveries that were taken out of a late URL's queue because they also owe a URL that is not late (rule UC2 of
+ * url-choice.ts). In that queue such a delivery would keep its other URL waiting, and the deliveries behind it in its
+ * lane.
  *
- * Behind the others of that queue such a delivery would wait for long, and so would what it owes to the other URL, and
- * the deliveries behind it in its lane.
- *
- * Owns: the deliveries that were taken out and not yet decided on, and when it looked through the queues last.
+ * Owns: the deliveries that were taken out and not yet decided, and when the queues were last looked through.
  */
 import Denque from "denque";
 import type { AdmissionRequest, Permit, UrlLine } from "./permit.ts";
 import { isLate } from "./url-choice.ts";
 
-/** Queues are looked through no more often than this. */
+/** Ms from one look through the queues to the next, at the least. */
 const DIVERT_EACH_MS = 20;
 
 export class LateQueueDiversion<T extends AdmissionRequest> {
@@ -23,7 +21,7 @@ export class LateQueueDiversion<T extends AdmissionRequest> {
     return nowMs - this.#lookedAtMs >= DIVERT_EACH_MS;
   }
 
-  /** Takes the deliveries out of the queues, for `next` to answer. Answers how many requests they are. */
+  /** Takes the deliveries out of the queues, for `next` to answer. Answers how many requests they will make. */
   divert(lines: readonly UrlLine<T>[], nowMs: number): number {
     this.#lookedAtMs = nowMs;
     const prompt = lines.filter((line) => !isLate(line, 0, nowMs));
@@ -39,12 +37,12 @@ export class LateQueueDiversion<T extends AdmissionRequest> {
     return requests;
   }
 
-  /** Takes out the next delivery to be decided on. */
+  /** Takes out the next delivery to decide on. */
   next(): Permit<T> | undefined {
     return this.#diverted.shift();
   }
 
-  /** Takes out all of them. */
+  /** Takes out all deliveries that are not yet decided. */
   drain(): readonly Permit<T>[] {
     const all = this.#diverted.toArray();
     this.#diverted.clear();

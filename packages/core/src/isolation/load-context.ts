@@ -1,14 +1,13 @@
 /**
- * What a delivery's window and the other destinations ask of a delivery that would wait: how long it may, and for what.
- *
- * `DestinationAdmission` asks here (rules AD2 and AD3 of admission.ts) when a URL cannot take a delivery now.
+ * Whether a delivery may wait for a URL that cannot take it now, by how full its window is and by what other
+ * destinations do (rules AD2 and AD3 of admission.ts).
  */
 import type { DeferralCause } from "./permit.ts";
 import type { UrlHealth } from "./url-health.ts";
 
 /** How full the window of a delivery is, and what other destinations do in this process, at the moment of asking. */
 export interface LoadContext {
-  /** No other destination was active lately. */
+  /** Within the last five minutes no delivery of another destination asked this process for admission. */
   readonly isAlone: boolean;
   /** The delivery's window is nearly full. */
   readonly isFilling: boolean;
@@ -18,19 +17,21 @@ export interface LoadContext {
   readonly isScarce: boolean;
 }
 
-/** Tells a delivery's load context. Admission asks it only of a delivery that would wait for long. */
+/** Tells a delivery's load context. Admission asks only for a delivery that would not wait shortly. */
 export type ContextOf<T> = (request: T) => LoadContext;
 
-/** Expected waits from here on count as long: in a window that is full other destinations wait as well. */
+/** An expected wait is long from here on in a window that is crowded, where other destinations wait as well. */
 const CROWDED_WAIT_MS = 200;
 
-/** Whether a delivery may wait for the URL whatever the load context is: its wait is short and the URL answers. */
+/**
+ * Whether a delivery may wait for the URL whatever the load context is: its wait is short, and the URL is not quiet.
+ */
 export function isShortWait(health: UrlHealth, waitMs: number): boolean {
   return waitMs < CROWDED_WAIT_MS && !health.isQuiet;
 }
 
 export interface ExpectedWait {
-  /** How long the delivery would wait for the URL. */
+  /** How long the delivery would wait for the URL or for the rate. */
   readonly waitMs: number;
   /** The smallest retry delay: a longer wait costs the delivery itself more than a deferral does (AD2). */
   readonly longestWaitMs: number;
@@ -49,8 +50,8 @@ export function causeToDefer(
 }
 
 /**
- * Why a delivery that waits for the URL would only hold a place of the window that others need (AD3); null when it
- * would not.
+ * Why a delivery must not wait for a URL from which nothing comes back, since others need its place in the window
+ * (AD3); null when it may.
  */
 export function stallCause(health: UrlHealth, context: LoadContext): DeferralCause | null {
   if (!context.isFilling) return null;

@@ -1,30 +1,30 @@
 /**
  * The permit of one delivery to call its destination's URLs: asked for, perhaps waited for, and then given or refused.
  *
- * Its destination's admission owns it until it is given, and then whoever sends. It is one object from the request
- * to the end of the attempt, since this is the hot path.
+ * The destination's admission owns a permit until it gives or refuses it; then its sender does. One object serves from
+ * the request to the end of the attempt, since this is the hot path.
  */
 import type { UrlHealth } from "./url-health.ts";
 import type { Waiter, WaitingQueue } from "./waiting-queue.ts";
 
-/**
- * Why a delivery is deferred; the label `cause` of `posthaste_deferred_total`, with those that admission does not know.
- */
+/** Why admission defers a delivery: some of the values of the label `cause` of `posthaste_deferred_total`. */
 export type DeferralCause = "breaker_open" | "concurrency_limit" | "window_full" | "retry_after";
 
-/** URLs of a delivery, some or all, that are not called now. */
+/** Some or all URLs of a delivery that are not called now. */
 export interface DeferredPart {
   readonly urls: readonly string[];
   readonly cause: DeferralCause;
-  /** Not before this moment of the monotonic clock, for `retry_after`; else null. */
+  /**
+   * The moment of the monotonic clock before which the URLs are not called, for `retry_after`; null for other causes.
+   */
   readonly notBeforeMs: number | null;
 }
 
-/** What asks for admission. */
+/** What a delivery tells admission. */
 export interface AdmissionRequest {
   /** The URLs that the delivery still owes; null for all of the destination's. */
   readonly owed: readonly string[] | null;
-  /** It comes from a retry topic. */
+  /** The delivery comes from a retry topic. */
   readonly isRetry: boolean;
 }
 
@@ -39,18 +39,27 @@ const NOTHING: readonly DeferredPart[] = [];
 export class Permit<T extends AdmissionRequest> implements Waiter {
   readonly request: T;
   readonly isRetry: boolean;
-  /** The attempt goes whatever stands against its URLs but for the rate: the delivery's retry window is over (I3). */
+  /**
+   * The delivery's last attempt (I3): it goes whatever stands against its URLs, but for the rate and the connection
+   * budget.
+   */
   readonly isLast: boolean;
-  /** Once given: the URLs to call, in the destination's order. */
+  /**
+   * The URLs that the delivery owes and that are not left out; of a permit that is given, the URLs to call. In the
+   * destination's order.
+   */
   lines: readonly UrlLine<T>[];
-  /** Under `settle: each`: URLs that are owed and not to be called now. */
+  /** The URLs that were left out, and after a refusal all the others too. */
   deferred: readonly DeferredPart[] = NOTHING;
   isGiven = false;
   /** When it was given, on the monotonic clock. */
   startedMs = 0;
-  /** What this process had been blocked for in all when it was given; whole, so that it costs no allocation. */
+  /**
+   * For how many ms this process had been blocked in all when the permit was given; a whole number, so that storing it
+   * allocates nothing.
+   */
   blockedMs = 0;
-  /** One bit for each of `lines`: the request to it is its breaker's probe. */
+  /** One bit for each of `lines`: the request to that URL is the probe of its breaker. */
   #probes = 0;
 
   constructor(request: T, lines: readonly UrlLine<T>[], isLast = false) {
@@ -60,24 +69,26 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
     this.isLast = isLast;
   }
 
-  /** Counts a request at each of these URLs: the delivery is sent to them now. */
+  /** Gives the permit for these URLs, and counts a request at each. */
   give(lines: readonly UrlLine<T>[], nowMs: number): void {
     this.lines = lines;
     this.isGiven = true;
     this.startedMs = nowMs;
     for (let index = 0; index < lines.length; index += 1) {
       const health = lines[index]?.health;
-      if (this.isLast) health?.takeReserve();
+      if (this.isLast) health?.takeLast();
       else if (health?.take(nowMs)) this.#probes |= 1 << index;
     }
   }
 
-  /** Whether the request to the URL at `index` of `lines` is its breaker's probe. */
+  /** Whether the request to the URL at `index` of `lines` is the probe of its breaker. */
   wasProbe(index: number): boolean {
     return (this.#probes & (1 << index)) !== 0;
   }
 
-  /** Leaves a URL out: it is deferred by itself, or with the URLs that were left out for the same cause. */
+  /**
+   * Leaves a URL out: it is deferred by itself, or together with URLs that were left out for the same cause and moment.
+   */
   leaveOut(line: UrlLine<T>, cause: DeferralCause): void {
     this.lines = this.lines.filter((each) => each !== line);
     const part = partOf([line], cause);
@@ -88,7 +99,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
         : this.deferred.map((each) => (each === alike ? { ...each, urls: [...each.urls, ...part.urls] } : each));
   }
 
-  /** Leaves out every URL that is left: nothing of the delivery goes now. */
+  /** Refuses the permit: leaves out every URL that is left, so that nothing of the delivery goes now. */
   refuse(cause: DeferralCause): void {
     if (this.deferred.length === 0) this.deferred = [partOf(this.lines, cause)];
     else for (const line of this.lines) this.leaveOut(line, cause);

@@ -1,13 +1,13 @@
 /**
- * The concurrency limits that URLs were seen to manage, remembered beyond the time for which their destinations are
- * known: a receiver that is called once an hour need not start from the smallest limit each time.
+ * The concurrency limits that URLs reached, remembered for hours after their destinations were forgotten: a receiver
+ * that is called once an hour need not start from the smallest limit each time.
  *
- * Owns: a limit for each key, at most `MOST_KEYS`, those noted last.
- * RL1  What is remembered decays: its part above `first` halves each `HALF_LIFE_MS`, and nothing is known after
+ * Owns: a limit for each of at most `MOST_KEYS` keys, those that were noted last.
+ * RL1  A remembered limit decays: its part above `first` halves every `HALF_LIFE_MS`, and it is forgotten after
  *      `FORGOTTEN_MS`.
  */
 
-/** What a URL was seen to manage at an earlier time; null when nothing is known. */
+/** The concurrency limit that a URL reached earlier; null when none is remembered. */
 export type RememberedLimitOf = (url: string) => number | null;
 
 const MOST_KEYS = 20_000;
@@ -28,7 +28,9 @@ export class RememberedLimits {
     this.#first = first;
   }
 
-  /** Remembers what a URL manages now. */
+  /**
+   * Remembers the limit that a URL has reached; a limit that is not above `first` only makes an earlier one forgotten.
+   */
   note(key: string, limit: number, nowMs: number): void {
     this.#noted.delete(key);
     if (limit <= this.#first) return;

@@ -1,10 +1,10 @@
-/** The least of the values of the last minute or two, in constant memory. */
+/** The least of the values that were noted within the last one to two minutes, in constant memory. */
 
 const PERIOD_MS = 60_000;
 
 /**
- * Owns: the least value of this period and of the one before.
- * SM1  `value` is the least of those noted within the last one to two periods; Infinity when there was none.
+ * Owns: the least value of the current period of a minute, and that of the one before.
+ * SM1  `value` is the least that was noted within the last one to two periods; Infinity when nothing was.
  */
 export class SlidingMinimum {
   #startedMs = Number.NEGATIVE_INFINITY;
@@ -17,7 +17,7 @@ export class SlidingMinimum {
 
   note(value: number, nowMs: number): void {
     if (nowMs - this.#startedMs >= PERIOD_MS) {
-      // After a pause of two periods nothing of what was noted is of late.
+      // After a pause of two periods no earlier value counts any more.
       this.#before = nowMs - this.#startedMs < 2 * PERIOD_MS ? this.#now : Number.POSITIVE_INFINITY;
       this.#now = Number.POSITIVE_INFINITY;
       this.#startedMs = nowMs;

@@ -1,11 +1,14 @@
-/** A destination's limit of requests a second, where one was asked for. */
+/** A token bucket that holds a destination to its rate. */
 
-/** What may go at once after a pause, in seconds of the rate: a receiver that wants 10 a second gets no burst of 10. */
+/**
+ * The requests that may go at once after a pause, in seconds of the rate: a receiver that asked for 10 a second gets no
+ * burst of 10.
+ */
 const BURST_SECONDS = 0.1;
 
 /**
- * A token bucket that may be overdrawn: an attempt is one to five requests and must not be divided, so it goes when any
- * token is there, and the next waits the longer.
+ * A token bucket that may be overdrawn: an attempt makes one to five requests and must not be divided, so it goes when
+ * there is one token, and the next attempt waits longer.
  */
 export class TokenBucket {
   #perSecond: number;
@@ -47,7 +50,7 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#tokens + requests, this.#most);
   }
 
-  /** Ms until so many requests have gone. */
+  /** Ms until the bucket has let so many requests through. */
   waitMs(requests: number, nowMs: number): number {
     this.#fill(nowMs);
     return Math.max(0, ((requests - this.#tokens) / this.#perSecond) * 1000);

@@ -1,27 +1,28 @@
 /**
- * Which of a delivery's URLs are called now, by the state of each and by the destination's settle rule. Changes nothing
- * but the permit's list of URLs that are left out. Rules AD1 to AD4 and AD5 are those of admission.ts.
+ * Which of a delivery's URLs are called now, by the state of each and by the destination's settle rule. The choice
+ * changes nothing but the permit's list of URLs that are left out. Rules AD1 to AD5 are those of admission.ts.
  *
- * UC1  Under `settle: any` a delivery goes when one sound URL can take it. A delivery waits for its sound URLs, unless
- *      they are known to answer and have the limit's `most` requests out. A URL that is not sound is called beside the
- *      others while it has capacity, and is left out otherwise. A URL that must not be waited for any longer is left
- *      out where another is sound.
- * UC2  Under `settle: each` a URL with an obstacle, or that is neither sound nor has capacity, is left out and deferred
- *      apart, as long as another URL is sound. So is a URL without capacity that does not get some soon (rule UH6 of
- *      url-health.ts), where another URL can take the delivery now. A breaker's probe is then left to a delivery that
- *      owes that URL alone, since a probe that hangs holds up the deliveries behind it.
+ * UC1  Under `settle: any` a delivery goes when one of its sound URLs can take it. It waits for its other sound URLs
+ *      too, unless they are healthy and have `limit.most` requests out or get no connection from the budget. A URL that
+ *      is not sound is called beside the others while it has capacity, and is left out otherwise. A URL that must not
+ *      be waited for any longer is left out where another is sound.
+ * UC2  Under `settle: each` a URL with a lasting obstacle is left out and deferred apart. So is, beside a sound URL,
+ *      one whose breaker is not closed, or that is neither sound nor has capacity. A URL without capacity that will not
+ *      have some soon (rule UH6 of url-health.ts) is left out where another URL can take the delivery now. The probe of
+ *      a breaker is then left to a delivery that owes that URL alone, since a probe that hangs holds up the deliveries
+ *      behind it.
  */
 import type { SettleRule } from "../config/destination.ts";
 import type { DestinationRate } from "./destination-rate.ts";
 import type { AdmissionRequest, Permit, UrlLine } from "./permit.ts";
 import type { Obstacle } from "./url-health.ts";
 
-/** Stands against every URL of the delivery, so that none of them is worth waiting for. */
+/** An obstacle for which no delivery waits in the window; as a choice, one against every URL of the delivery. */
 export type LastingObstacle = Exclude<Obstacle, "soon">;
 
 /**
- * What becomes of a delivery now: the URLs that are called (none when all were left out), the one URL that it waits
- * for, or why it is deferred.
+ * What becomes of a delivery now: the URLs to call (none when all were left out), or the one URL that it waits for, or
+ * why it is deferred.
  */
 export type UrlChoice<T extends AdmissionRequest> = readonly UrlLine<T>[] | UrlLine<T> | LastingObstacle;
 
@@ -34,7 +35,7 @@ export class UrlChooser<T extends AdmissionRequest> {
     this.#rate = rate;
   }
 
-  /** `isHead`: the delivery is the first of the queue that it waits in, so no other delivery goes before it. */
+  /** `isHead`: the delivery is the head of the queue that it waits in, so that no other delivery goes before it. */
   choose(permit: Permit<T>, nowMs: number, isHead: boolean): UrlChoice<T> {
     const [only] = permit.lines;
     if (only !== undefined && permit.lines.length === 1) return this.#chooseOnly(permit, only, nowMs, isHead);
@@ -94,8 +95,8 @@ export class UrlChooser<T extends AdmissionRequest> {
 }
 
 /**
- * UC2: leaves out the URLs with a lasting obstacle and, beside a sound one, those that are not sound and have no
- * capacity.
+ * UC2: leaves out each URL with a lasting obstacle and, beside a sound one, each whose breaker is not closed, and each
+ * that is neither sound nor has capacity.
  */
 function leaveOutUnsound<T extends AdmissionRequest>(permit: Permit<T>, nowMs: number): void {
   const hasSound = permit.lines.some((line) => isSoundNow(line, nowMs));
@@ -110,31 +111,30 @@ function leaveOutUnsound<T extends AdmissionRequest>(permit: Permit<T>, nowMs: n
   }
 }
 
-/** Whether the URL can take the delivery now, ahead of which nobody waits for it. */
+/** Whether the URL can take the delivery now, and no other delivery waits for it before this one. */
 function isFree<T extends AdmissionRequest>({ health, queue }: UrlLine<T>, nowMs: number, isHead: boolean): boolean {
   return health.obstacle(nowMs) === null && (isHead || queue.length === 0) && health.hasCapacity();
 }
 
-/** Whether the URL is sound (rule UH3 of url-health.ts) and nothing lasting stands against it. */
+/** Whether the URL is sound (rule UH3 of url-health.ts) and has no lasting obstacle. */
 export function isSoundNow<T extends AdmissionRequest>({ health }: UrlLine<T>, nowMs: number): boolean {
   return health.isSound && lastingObstacle(health.obstacle(nowMs)) === null;
 }
 
 /**
- * UC2: whether a delivery that another of its URLs could take at once does not wait for this one, behind `ahead`
- * others.
+ * UC2: whether a delivery that another URL could take now does not wait for this one, behind `ahead` other deliveries.
  */
 export function isLate<T extends AdmissionRequest>({ health }: UrlLine<T>, ahead: number, nowMs: number): boolean {
   if (health.obstacle(nowMs) === null && health.hasCapacity()) return false;
   return !health.isWaitedForBeside(ahead, nowMs);
 }
 
-/** An obstacle for which no delivery waits in the window; null for none, and for one that ends soon. */
+/** The obstacle, if no delivery waits for its end in the window; null for none, and for an obstacle that ends soon. */
 export function lastingObstacle(obstacle: Obstacle | null): LastingObstacle | null {
   return obstacle === "soon" ? null : obstacle;
 }
 
-/** The URL whose queue moves on soonest. */
+/** The URL that a delivery waits for shortest. */
 function quickest<T extends AdmissionRequest>(lines: readonly UrlLine<T>[], nowMs: number): UrlChoice<T> {
   let best: UrlLine<T> | null = null;
   let bestMs = Number.POSITIVE_INFINITY;

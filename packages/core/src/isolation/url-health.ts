@@ -3,25 +3,26 @@
  * (rules I5 and I6 of docs/design.md).
  *
  * Owns: the URL's circuit breaker, its `Retry-After`, its concurrency limit, its stall and clog detectors, and the
- * counts of its requests. Performs nothing. A request is *unsettled* until its outcome is known and *running on* from
- * then to its end, while the body of the answer is read.
+ * counts of its requests. It performs nothing. A request is *unsettled* until its outcome is known, and *running on*
+ * from then to its end, while the body of the answer is read.
  *
- * States: *unknown* (no outcome yet), *healthy*, *suspect*. Any outcome but a timeout and a 429 leads to healthy; those
- * two, and 200 ms without any answer while requests are out, lead to suspect; `reset` leads from suspect to unknown.
+ * States: *unknown* (no outcome yet), *healthy*, *suspect*. Any outcome but a timeout or a 429 leads to healthy. A
+ * timeout or a 429 leads to suspect, and so does a URL that is quiet (nothing came back for 200 ms) while requests are
+ * out. `reset` leads from suspect to unknown.
  * UH1  The concurrency limit counts unsettled requests alone. Those that run on have a bound of their own,
- *      `limit.most`, and an outcome is a sign of life, whatever still runs.
+ *      `limit.most`. An outcome is a sign of life, whatever still runs on.
  * UH2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other
  *      URLs.
  * UH3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered 429, and it is
- *      not stalled. While one URL of a destination can take a delivery, another is worth waiting for only if it is
+ *      not stalled. While one URL of a destination can take a delivery, the delivery waits for another only if that is
  *      sound.
- * UH4  Requests are counted in the connection budget (rules CB1 to CB4 of connection-budget.ts) by the URL's state.
- *      When the budget refuses a URL its first request, the URL counts as stalled: a suspect URL at once, any other
- *      after the same time as a URL from which nothing comes back.
+ * UH4  The connection budget counts the URL's requests by its state (rules CB1 to CB4 of connection-budget.ts). When
+ *      the budget refuses a URL that has no unsettled request, the URL counts as stalled: a `suspect` URL at once, any
+ *      other after the same time as a URL from which nothing comes back.
  * UH5  A last attempt (I3), which goes whatever stands against the URL, is counted like any other.
- * UH6  Beside a URL that can take a delivery now, another without capacity is waited for only while it will have some
- *      soon: while it is sound, something came back within 200 ms, most of what is out does come back (rules CD1 and
- *      CD2 of clog-detector.ts), and the expected wait is short.
+ * UH6  Beside a URL that can take a delivery now, a delivery waits for one without capacity only while that will have
+ *      some soon: it is sound, something came back within 200 ms, it is not clogged (rules CD1 and CD2 of
+ *      clog-detector.ts), and the expected wait is short.
  */
 
 import { type BreakerSettings, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
@@ -32,12 +33,13 @@ import { RequestTimes } from "./request-times.ts";
 import { StallDetector } from "./stall-detector.ts";
 
 /**
- * What a request came to, for the URL's health. `delivered`: it was answered 2xx. `refused`: the receiver is well and
- * does not want it. `failed`: it broke. `timed_out`: no answer came in time. `throttled`: it was answered 429.
+ * What a request came to, for the URL's health. `delivered`: it was answered 2xx. `refused`: it is refused for good, by
+ * a receiver that is well or before it was sent. `failed`: it broke, or the receiver says that it failed. `timed_out`:
+ * no answer came in time. `throttled`: it was answered 429.
  */
 export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | "throttled";
 
-/** What stands against any request to the URL now. `soon`: its `Retry-After` ends within `SOON_MS`. */
+/** What stands against any request to the URL now. `soon`: a `Retry-After` that ends within `SOON_MS`. */
 export type Obstacle = "breaker_open" | "retry_after" | "soon";
 
 export interface UrlHealthSettings {
@@ -55,13 +57,18 @@ export interface BegunRequest {
 }
 
 const SOON_MS = 1000;
-/** After so long without an answer a delivery no longer waits in a window that others need. */
+/**
+ * After this time without an answer the URL is quiet: a delivery no longer waits for it in a window that others need.
+ */
 const QUIET_MS = 200;
-/** After so long without an answer the URL is not sound. */
+/** After this time without an answer the URL is stalled, and not sound. */
 const STALLED_MS = 1500;
-/** A delivery that another URL could take at once waits for this one too for less than this. */
+/** A delivery that another URL could take at once waits for this one only if it will have to for less than this. */
 const BESIDE_WAIT_MS = 250;
-/** A receiver whose requests take less is quick; its connections alone bring two thousand deliveries a second. */
+/**
+ * A receiver whose requests take less than this is quick; its `most` connections alone bring two thousand deliveries a
+ * second.
+ */
 const QUICK_MS = 250;
 const CONGESTION_MEMORY_MS = 30_000;
 
@@ -79,10 +86,13 @@ export class UrlHealth {
   #unsettled = 0;
   #runningOn = 0;
   readonly #times = new RequestTimes();
-  /** The connection budget refused the URL its first request. */
+  /**
+   * The URL has no unsettled request and was refused one: by the connection budget, or by its bound for requests that
+   * run on.
+   */
   #isHeldBack = false;
 
-  /** `rememberedLimit`: what the URL was seen to manage at an earlier time; null when nothing is known. */
+  /** `rememberedLimit`: the concurrency limit that the URL reached earlier; null when none is remembered. */
   constructor(
     url: string,
     settings: UrlHealthSettings,
@@ -100,17 +110,17 @@ export class UrlHealth {
     return this.#breaker;
   }
 
-  /** Requests without an outcome. */
+  /** How many requests are without an outcome. */
   get unsettled(): number {
     return this.#unsettled;
   }
 
-  /** Requests that have not ended. */
+  /** How many requests have not ended. */
   get out(): number {
     return this.#unsettled + this.#runningOn;
   }
 
-  /** Requests that may be unsettled at once. */
+  /** How many requests may be unsettled at once. */
   get limit(): number {
     return this.#limit.value;
   }
@@ -120,12 +130,12 @@ export class UrlHealth {
     return this.#shutUntilMs;
   }
 
-  /** Nothing is out, and nothing stands against the URL: to forget it loses only what was learnt of it. */
+  /** No request is out, and nothing stands against the URL: whoever forgets it loses only what was learnt of it. */
   isIdle(nowMs: number): boolean {
     return this.out === 0 && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
   }
 
-  /** Answers come back from the URL, whatever they say. */
+  /** Whether requests to the URL get an outcome in time, whatever it is, but for a 429. */
   get isHealthy(): boolean {
     return this.#state === "healthy";
   }
@@ -136,31 +146,33 @@ export class UrlHealth {
   }
 
   /**
-   * Requests are out, and nothing came back for 200 ms, or for half as long again as they usually need if that is
-   * longer.
+   * Whether requests are out and nothing came back for 200 ms, or for one and a half times what they usually need if
+   * that is longer.
    */
   get isQuiet(): boolean {
     return this.#isStalledFor(QUIET_MS);
   }
 
-  /** The same with 1.5 s. */
+  /** As `isQuiet`, with 1.5 s. */
   get isStalled(): boolean {
     return this.#isStalledFor(STALLED_MS);
   }
 
-  /** It may be called, answers come back from it, and quickly: what waits for it waits for this process. */
+  /** Whether the URL may be called and answers quickly, so that whatever waits for it waits for this process. */
   keepsUp(nowMs: number): boolean {
     if (!this.isHealthy || this.isQuiet || this.#clog.isClogged) return false;
     return this.obstacle(nowMs) === null && this.#isQuick(nowMs);
   }
 
-  /** UH6: whether a delivery that another URL could take at once waits for this one too, behind `ahead` others. */
+  /**
+   * UH6: whether a delivery that another URL could take now waits for this one too, behind `ahead` other deliveries.
+   */
   isWaitedForBeside(ahead: number, nowMs: number): boolean {
     if (!this.isSound || this.isQuiet || this.#clog.isClogged) return false;
     return Math.max(this.#shutUntilMs - nowMs, this.expectedWaitMs(ahead + 1, nowMs)) < BESIDE_WAIT_MS;
   }
 
-  /** What stands against any request now, or null. Takes no probe. */
+  /** What stands against any request now, or null. Asking takes no probe. */
   obstacle(nowMs: number): Obstacle | null {
     if (nowMs < this.#shutUntilMs) return this.#shutUntilMs - nowMs >= SOON_MS ? "retry_after" : "soon";
     return this.#breaker.canAdmit(nowMs) ? null : "breaker_open";
@@ -173,27 +185,27 @@ export class UrlHealth {
   }
 
   /**
-   * Whether one more may begin for a delivery that another URL settles: what answers may then have more than its limit
-   * (UH1).
+   * Whether one more request may begin for a delivery that another URL can take: a healthy URL then gets more than its
+   * concurrency limit, up to `limit.most` (UC1 of url-choice.ts).
    */
   hasCapacityBeside(): boolean {
     if (this.#state !== "healthy") return this.hasCapacity();
     return this.#unsettled < this.#most && this.#hasBudget();
   }
 
-  /** Whether the connection budget has a connection for a last attempt (UH5). */
-  hasReserve(): boolean {
+  /** Whether the connection budget lets a last attempt begin a request (UH5). */
+  canTakeLast(): boolean {
     return this.#budget.allows(1, 0, this.#state);
   }
 
-  /** Counts a request that begins. True when it is the breaker's probe. */
+  /** Counts a request that begins. True when it is the probe of the breaker. */
   take(nowMs: number): boolean {
-    this.takeReserve();
+    this.takeLast();
     return this.#breaker.admit(nowMs) === "probe";
   }
 
   /** Counts a request of a last attempt, which the breaker is not asked about (UH5). */
-  takeReserve(): void {
+  takeLast(): void {
     if (this.#unsettled === 0) {
       this.#stall.reset();
       this.#isHeldBack = false;
@@ -209,9 +221,7 @@ export class UrlHealth {
     if (wasProbe) this.#breaker.cancelProbe();
   }
 
-  /**
-   * A request's outcome is known; `ended` must follow. `blockedMs`: for so much of its time this process was blocked.
-   */
+  /** A request has its outcome; `ended` must follow. For `blockedMs` of its time this process was blocked. */
   settled(outcome: RequestOutcome, { startedMs, wasProbe }: BegunRequest, nowMs: number, blockedMs = 0): void {
     this.#times.note(nowMs - startedMs, nowMs, blockedMs);
     const unsettled = this.#unsettled;
@@ -233,13 +243,13 @@ export class UrlHealth {
     if (isCongested) this.#limit.congested(startedMs, nowMs);
   }
 
-  /** A request has ended. */
+  /** A request with an outcome has ended. */
   ended(): void {
     this.#runningOn -= 1;
     this.#countOut(-1);
   }
 
-  /** So many ms passed, and this process saw them pass. */
+  /** `ms` passed in which this process was not blocked. */
   passed(ms: number): void {
     if (this.#unsettled === 0) this.#clog.reset();
     else this.#clog.passed(ms, this.#unsettled, this.#times.meanMs);
@@ -253,7 +263,7 @@ export class UrlHealth {
     this.#shutUntilMs = Math.max(this.#shutUntilMs, momentMs);
   }
 
-  /** The destination was changed: what is known against the URL may be mended. */
+  /** The destination was changed, which may have mended whatever is known against the URL. */
   reset(): void {
     if (this.#state === "suspect") this.#state = "unknown";
     this.#wasCongested = false;
@@ -264,9 +274,9 @@ export class UrlHealth {
   }
 
   /**
-   * How long a delivery would wait behind `ahead` others: their number over the requests that end in a ms. The latter
-   * is what the concurrency limit, or the connection budget, lets the URL have out at once, over the time that a
-   * request needs. 0 for a URL that is quick and was not congested lately: its queue is as long as this process is
+   * How long a delivery would wait behind `ahead` others: their number over the requests that end in a millisecond.
+   * Those are the requests that the concurrency limit, or the connection budget, lets the URL have out at once, over
+   * the time that one needs. 0 for a quick URL that met no congestion lately: its queue is as long as this process is
    * slow.
    */
   expectedWaitMs(ahead: number, nowMs: number): number {
@@ -275,7 +285,7 @@ export class UrlHealth {
     return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#budget.most(this.#state));
   }
 
-  /** Its requests need little time, and it was not congested lately. */
+  /** Whether its requests need little time and met no congestion lately. */
   #isQuick(nowMs: number): boolean {
     return this.#times.meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS);
   }

@@ -1,15 +1,17 @@
 /**
- * The deliveries that wait for one URL: first attempts and retries in a queue each, served alternately.
+ * The deliveries that wait for one URL.
  *
- * WQ1  Where both kinds wait, a first attempt and a retry are served alternately, so that neither starves behind the
- *      other (I2).
- * WQ2  A delivery that is deferred is taken from the end: the delivery that came first is served first.
+ * Owns: two queues, of first attempts and of retries.
+ * WQ1  Where both kinds wait, a first attempt and a retry are served alternately, so that neither kind starves behind
+ *      the other (I2).
+ * WQ2  The delivery to be deferred is taken from the end of the longer queue: the delivery that came first is served
+ *      first.
  */
 import Denque from "denque";
 
-/** What waits. */
+/** A delivery that waits. */
 export interface Waiter {
-  /** It comes from a retry topic. */
+  /** The delivery comes from a retry topic. */
   readonly isRetry: boolean;
 }
 
@@ -26,34 +28,34 @@ export class WaitingQueue<W extends Waiter> {
     (waiter.isRetry ? this.#retries : this.#firstAttempts).push(waiter);
   }
 
-  /** The next to be served (WQ1). */
+  /** The waiter to be served next (WQ1). */
   peek(): W | undefined {
     return this.#next().peekFront();
   }
 
-  /** Takes out the one that `peek` names. */
+  /** Takes out the waiter that `peek` answers. */
   shift(): void {
     const queue = this.#next();
     queue.shift();
     this.#firstAttemptIsNext = queue === this.#retries;
   }
 
-  /** The one to be deferred first (WQ2). */
+  /** The waiter to be deferred first (WQ2). */
   peekLast(): W | undefined {
     return this.#longer().peekBack();
   }
 
-  /** Takes out the one that `peekLast` names. */
+  /** Takes out the waiter that `peekLast` answers. */
   pop(): void {
     this.#longer().pop();
   }
 
-  /** Takes out the waiters of which `isMeant` is true, and leaves the others in their order. */
+  /** Takes out the waiters for which `isMeant` is true, and leaves the others in their order. */
   takeOut(isMeant: (waiter: W) => boolean): readonly W[] {
     return [...takeOut(this.#firstAttempts, isMeant), ...takeOut(this.#retries, isMeant)];
   }
 
-  /** Takes out all waiters, those of a kind in the order of their coming. */
+  /** Takes out all waiters: the first attempts, then the retries, each in the order in which they came. */
   drain(): readonly W[] {
     const all = [...this.#firstAttempts.toArray(), ...this.#retries.toArray()];
     this.#firstAttempts.clear();
@@ -62,8 +64,8 @@ export class WaitingQueue<W extends Waiter> {
   }
 
   /**
-   * How many waiters go before a new one of this kind. Where both kinds wait, each is served every other time, so twice
-   * as many as its own kind has.
+   * How many waiters go before a new one of this kind. Where both kinds wait, one of each is served in turn, so at most
+   * twice as many as its own kind has.
    */
   ahead(isRetry: boolean): number {
     const [own, other] = isRetry

@@ -1,13 +1,16 @@
 /**
- * What travels with a committed offset: which log it is of, which offsets above it are finished (C1), and a state over
- * the records below it (D3).
+ * The metadata of an offset commit: Kafka's id of the topic, which offsets above the committed one are finished (C1),
+ * and a state over exactly the records below it (D3).
  *
- * Text of at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs` and perhaps `.state`. Where
- * the cluster gives topics no ids, and as it was written before: `1.checksum.base.runs` and perhaps `.state`.
- * CM1  It always fits: runs are cut from the top, and a state that alone does not fit is left out. Both cost repeats. A
- *      state that keeps to `MAX_STATE_BYTES` fits, and leaves runs some four hundred.
- * CM2  Text that is damaged, of another version or of another base offset counts as nothing. It never makes an
- *      unfinished offset finished: a checksum stands over all of it.
+ * The text has at most 4,096 bytes, a broker's default limit: `2.checksum.base.topic id.runs`, and `.state` where there
+ * is a state. Where the cluster gives topics no ids, and in commits of earlier releases: `1.checksum.base.runs`, and
+ * `.state`. `base` is the committed offset. `runs` holds lengths of runs of offsets, of an unfinished run and a
+ * finished one alternately; the first run begins at the committed offset and is unfinished.
+ * CM1  The text always fits: the encoder cuts runs from the top, and leaves out a state that does not fit by itself.
+ *      Both cost repeats and never a record. A state of `MAX_STATE_BYTES` fits, and leaves space for some four hundred
+ *      finished runs.
+ * CM2  The decoder takes text that is damaged, of another version or of another base offset for no metadata at all. The
+ *      checksum covers the whole text, so that damage does not make an unfinished offset count as finished.
  */
 import { DigitReader, varint } from "./digits.ts";
 import type { OffsetRun } from "./offset-tracker.ts";
@@ -15,16 +18,13 @@ import type { OffsetRun } from "./offset-tracker.ts";
 /** `offset.metadata.max.bytes` of a broker, by default. */
 export const MAX_METADATA_BYTES = 4096;
 
-/**
- * What a state should keep to. Runs have 1,000 bytes then: two or three bytes each, and no more of them than a window
- * has records.
- */
+/** The most bytes that a state should have. Runs have 1,000 bytes then, at two or three bytes for each finished run. */
 export const MAX_STATE_BYTES = 3072;
 
 export interface CommitMetadata {
   /** Kafka's own id of the topic that the offset is of; null where the commit does not say. */
   readonly topicId: string | null;
-  /** Finished runs above the committed offset, rising and apart. */
+  /** The runs of finished offsets above the committed offset, in rising order, none touching the next. */
   readonly finishedRuns: readonly OffsetRun[];
   readonly state: string | null;
 }
@@ -32,10 +32,10 @@ export interface CommitMetadata {
 const NOTHING: CommitMetadata = { topicId: null, finishedRuns: [], state: null };
 /** Seven characters of checksum, eleven of base offset, version and dots. */
 const FRAME_BYTES = 24;
-/** More runs than this never fit: each takes two characters at least. */
+/** The most finished runs that fit: each takes two characters at least, one for itself and one for the gap below it. */
 export const MAX_METADATA_RUNS = (MAX_METADATA_BYTES - FRAME_BYTES) / 2;
 
-/** The text for a commit of `base`; the empty text when there is nothing to say. */
+/** The metadata for a commit of the offset `base`; the empty text when there is nothing to say. */
 export function encodeCommitMetadata(base: number, { topicId, finishedRuns, state }: CommitMetadata): string {
   const frameBytes = FRAME_BYTES + (topicId === null ? 0 : topicId.length + 1);
   const stateBytes = state === null ? 0 : utf8Length(state);
@@ -52,18 +52,18 @@ function frame(version: 1 | 2, body: string): string {
   return `${version}.${sumOf(version, body)}.${body}`;
 }
 
-/** From version 2 on over the version too: one must not be read as the other. */
+/** Version 2 sums its version as well, so that no damage to the version makes the text pass for version 1. */
 function sumOf(version: 1 | 2, body: string): string {
   return checksum(version === 1 ? body : `${version}.${body}`);
 }
 
-/** By version. Their groups: checksum, body, base, topic id, runs, state. */
+/** The pattern of each version; its groups are checksum, body, base, topic id, runs, state. */
 const FRAMES = {
   1: /^1\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})()\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/,
   2: /^2\.([0-9a-z]{1,7})\.(([0-9a-z]{1,11})\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)(?:\.([\s\S]*))?)$/,
 } as const;
 
-/** Reads the text that stands beside the committed offset `base`; null and the empty text are nothing. */
+/** Reads the metadata that was committed with the offset `base`; null and the empty text hold nothing. */
 export function decodeCommitMetadata(base: number, text: string | null): CommitMetadata {
   const version = text?.startsWith("2") ? 2 : 1;
   const match = FRAMES[version].exec(text ?? "");
@@ -73,7 +73,7 @@ export function decodeCommitMetadata(base: number, text: string | null): CommitM
   return { topicId: topicId || null, finishedRuns: decodeRuns(base, runs), state };
 }
 
-/** Lengths of runs, an unfinished one and a finished one alternately, starting with the unfinished one. */
+/** The lengths of the runs, unfinished and finished alternately; only pairs that fit whole into `freeBytes`. */
 function encodeRuns(base: number, runs: readonly OffsetRun[], freeBytes: number): string {
   let text = "";
   let at = base;
@@ -100,7 +100,7 @@ function decodeRuns(base: number, text: string): OffsetRun[] {
   }
 }
 
-/** FNV-1a of the UTF-16 units, 32 bits: against damage, not against malice. */
+/** FNV-1a over the UTF-16 units, in 32 bits. It guards against damage, not against malice. */
 function checksum(text: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

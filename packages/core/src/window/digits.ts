@@ -1,11 +1,11 @@
 /**
- * Whole numbers from 0 as text of the 64 characters that any commit's metadata may hold: of a fixed width, or as short
- * as they are.
+ * Whole numbers from 0 as text of 64 characters that any client may put into commit metadata: at a fixed width, or as
+ * short as the number allows.
  */
 
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Five bits a character, the lowest first; a digit of 32 and above says that another follows. */
+/** Writes five bits a character, the lowest first; a digit of 32 or above says that another follows. */
 export function varint(value: number): string {
   let text = "";
   let rest = value;
@@ -16,7 +16,7 @@ export function varint(value: number): string {
   return text + DIGITS.charAt(rest);
 }
 
-/** Six bits a character, the lowest first. The value must be below 64 to the power of `width`. */
+/** Writes six bits a character, the lowest first. The value must be below 64 to the power of `width`. */
 export function fixed(value: number, width: number): string {
   let text = "";
   let rest = value;
@@ -34,7 +34,9 @@ export function widthOf(value: number): number {
   return width;
 }
 
-/** Reads numbers from text, one after the other; null at its end, and where a number is not whole. */
+/**
+ * Reads numbers from text, one after the other. It answers null at the end of the text, and where a number is cut off.
+ */
 export class DigitReader {
   readonly #text: string;
   #at = 0;

@@ -1,30 +1,31 @@
 /**
- * When a record of a retry topic is due (W1): its delay after it was written there, by two clocks that may each be
+ * When a record of a retry topic is due (W1): its delay after it was written, by two clocks either of which may be
  * wrong.
  *
- * The broker dated the record, and whoever republished it said by its own clock when that was. Of the two moments the
- * later one counts, so that a broker whose clock is behind does not shorten the delay to nothing. A clock that is ahead
- * must not stall anything: a record waits no longer than its delay from the moment when it was first known here, by a
- * clock that does not step.
+ * The broker dates the record, and a header has the moment at which a process republished it, by that process's clock.
+ * The later of the two counts, so that a broker whose clock is behind does not shorten the delay to nothing. A clock
+ * that is ahead must not stall the record either: the record waits at most its delay from the moment at which this
+ * process first knew of it, by the monotonic clock.
  *
- * Owns (FirstKnown): for offsets of one partition, when each was first known to exist.
- * DT1  An offset below an end offset that was seen at some moment existed at that moment, read or not. So one mark an
- *      end offset serves for all records behind a head that waits.
- * DT2  A merged mark keeps its later moment: it may release late, by a grain, and never early.
+ * `FirstKnown` owns: for the offsets of one partition, when this process first knew that each existed.
+ * DT1  An end offset that was seen at some moment proves that every lower offset existed then, read or not. So one mark
+ *      for each end offset serves all records behind the head of the partition.
+ * DT2  A mark that merges several end offsets has the moment of the last: it may release a record late, by `grainMs` at
+ *      the most, and never early.
  */
 import type { Clock } from "../time.ts";
 
 export interface WaitingRecord {
-  /** By the broker's clock. */
+  /** The record's timestamp, by the broker's clock, in ms since the epoch. */
   readonly appendedAtMs: number;
-  /** By the clock of the process that republished it, which stands in for ours; null for a record that does not say. */
+  /** When it was republished, by the clock of the process that did; null for a record that does not say. */
   readonly republishedAtMs: number | null;
   readonly delayMs: number;
-  /** By the monotonic clock. */
+  /** When this process first knew of it, by the monotonic clock. */
   readonly firstKnownMs: number;
 }
 
-/** Ms until the record is due; 0 or less when it is, by so much. */
+/** Ms until the record is due; 0 or less once it is. */
 export function msUntilDue(record: WaitingRecord, clock: Clock): number {
   const { appendedAtMs, republishedAtMs, delayMs, firstKnownMs } = record;
   const writtenAtMs = Math.max(appendedAtMs, republishedAtMs ?? appendedAtMs);
@@ -42,12 +43,12 @@ export class FirstKnown {
   readonly #grainMs: number;
   #marks: Mark[] = [];
 
-  /** `grainMs`: ends that are seen within it share a mark. */
+  /** `grainMs`: end offsets that are seen within this time of one another share a mark. */
   constructor(grainMs: number) {
     this.#grainMs = grainMs;
   }
 
-  /** The partition's end offset as it was seen at `atMs`; moments must not fall. */
+  /** Notes the partition's end offset as it was seen at `atMs`. Moments must not fall from call to call. */
   note(end: number, atMs: number): void {
     const last = this.#marks.at(-1);
     if (last === undefined) this.#marks.push({ end, atMs, openedAtMs: atMs });
@@ -58,7 +59,10 @@ export class FirstKnown {
     } else this.#marks.push({ end, atMs, openedAtMs: atMs });
   }
 
-  /** When the offset was first known, or undefined when it was not. Forgets what lies below it: ask in rising order. */
+  /**
+   * When this process first knew of the offset; undefined when it does not. Forgets every lower offset, so that callers
+   * ask in rising order.
+   */
   of(offset: number): number | undefined {
     let passed = 0;
     while ((this.#marks[passed]?.end ?? Number.POSITIVE_INFINITY) <= offset) passed += 1;

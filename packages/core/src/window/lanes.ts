@@ -1,45 +1,46 @@
 /**
- * Order within a key while everything else runs at once: a pure scheduler that says what may start.
+ * Order within a lane while different lanes run at once: a scheduler that says which member may start. It starts
+ * nothing itself.
  *
  * Owns: for each lane that has work, its newest member, found by the lane's hash; members of a lane are linked in the
- * order they came.
- * LN1  Members of one lane run one at a time, in the order they were added.
+ * order in which they came.
+ * LN1  Members of one lane run one at a time, in the order in which they were added.
  * LN2  A member without a lane, or alone in its lane, may start at once.
- * LN3  A lane without work costs nothing: it is forgotten.
- * LN4  Nothing is kept of a member that is finished, and nothing is allocated for one.
+ * LN3  A lane without work is forgotten, and costs nothing.
+ * LN4  Nothing is kept of a finished member, and nothing is allocated for any member.
  *
- * The table is our own for LN4: a Map that names come into and leave is made anew every few hundred of them, which cost
- * 3 % of a delivery's CPU.
+ * The hash table is our own because of LN4: V8 makes a Map anew after every few hundred keys that are added and
+ * deleted, which cost 3 % of a delivery's CPU.
  */
 
-/** What runs in lanes. The fields that can be written are the scheduler's to set. */
+/** A member of a lane. The scheduler alone sets the two links. */
 export interface LaneMember<M> {
-  /** Members of equal lanes run in order; null runs by itself. */
+  /** The name of the member's lane; null for a member that waits for no other. */
   readonly lane: string | null;
   nextInLane: M | undefined;
-  /** The newest member of another lane with the same place in the table. */
+  /** The newest member of another lane in the same bucket. */
   nextInBucket: M | undefined;
 }
 
 const FEWEST_BUCKETS = 64;
 
 export class Lanes<M extends LaneMember<M>> {
-  /** As many as a power of two, and not fewer than there are lanes. */
+  /** The number of buckets is a power of two, and not smaller than the number of lanes. */
   #buckets: (M | undefined)[] = emptyBuckets(FEWEST_BUCKETS);
   #size = 0;
   readonly #seed: number;
 
-  /** `seed`: 32 bits, drawn at random, so that who chooses keys cannot know which of them meet in a bucket. */
+  /** `seed`: 32 random bits, so that whoever chooses keys cannot know which of them share a bucket. */
   constructor(seed: number) {
     this.#seed = seed;
   }
 
-  /** Lanes that have work. */
+  /** How many lanes have work. */
   get size(): number {
     return this.#size;
   }
 
-  /** Adds a member; true when it may start now, else it is answered by a later `finish`. */
+  /** Adds a member. True when it may start now; otherwise a later `finish` answers it. */
   add(member: M): boolean {
     const { lane } = member;
     if (lane === null) return true;
@@ -55,7 +56,7 @@ export class Lanes<M extends LaneMember<M>> {
     return true;
   }
 
-  /** A member that was started is finished; answers the one that may start now. Call once a member. */
+  /** Removes a member that has run, and answers the member that may start now. Call once for each member. */
   finish(member: M): M | undefined {
     const { lane, nextInLane } = member;
     if (lane === null) return undefined;
@@ -99,7 +100,7 @@ export class Lanes<M extends LaneMember<M>> {
     }
   }
 
-  /** FNV-1a, over UTF-16 units. */
+  /** FNV-1a over UTF-16 units. */
   #bucketOf(lane: string): number {
     let hash = this.#seed;
     for (let at = 0; at < lane.length; at += 1) hash = Math.imul(hash ^ lane.charCodeAt(at), 0x01000193);

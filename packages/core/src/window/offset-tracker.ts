@@ -1,32 +1,33 @@
 /**
- * Which offset of a partition may be committed while its records finish in any order (C1), and what is finished above
- * it.
+ * Which offset of a partition may be committed while its records finish in any order (C1), and which runs of offsets
+ * above it are finished.
  *
- * Owns: the unfinished entries in offset order, what is finished between each and the next, and what an earlier owner
- * had finished.
- * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, markers): what was never
- *      there holds nothing up (C9).
+ * Owns: the unfinished entries in offset order, the finished run between each entry and the next, and the runs that an
+ * earlier owner of the partition had finished.
+ * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, transaction markers): what
+ *      was never there holds nothing up (C9).
  * OT2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never
  *      falls.
- * OT3  An entry's note is passed once, when everything up to it is finished: that is what lies below the committable
- *      offset, and what a state saved with it must cover (D3). Notes that others make needless are left out; the rest
- *      comes in any order.
- * OT4  Runs that an earlier owner finished stay reported until they were read again, so that no commit forgets them.
- * OT5  A finished entry keeps nothing but its note: memory follows what is unfinished and what notes differ, not the
- *      span.
+ * OT3  The tracker passes an entry's note to `onPassed` once, when every entry up to it is finished: the entry then
+ *      lies below the committable offset, and a state that is saved with that offset must cover it (D3). Notes may be
+ *      passed in any order, and `condense` may leave out those that others make needless.
+ * OT4  A run that an earlier owner finished is reported until its offsets have been read again, so that no commit
+ *      forgets it.
+ * OT5  A finished entry leaves nothing but its note: memory grows with the unfinished entries and with the notes that
+ *      differ, and not with the span of offsets.
  */
 
-/** A record while it is unfinished. Its links and its mark are the tracker's to set. */
+/** An unfinished record. Its links and `finished` are the tracker's to set. */
 export class TrackedOffset<N> {
   readonly offset: number;
   /** When it was appended, ms since the epoch. */
   readonly timestampMs: number;
-  /** What is to be told when it is passed; undefined for nothing. */
+  /** What `onPassed` gets once the entry is passed (OT3); undefined for nothing. */
   readonly note: N | undefined;
   finished = false;
   below: TrackedOffset<N> | undefined = undefined;
   above: TrackedOffset<N> | undefined = undefined;
-  /** What is finished between it and the next unfinished entry. */
+  /** The finished run between it and the next unfinished entry. */
   finishedAbove: Finished<N> | undefined = undefined;
 
   constructor(offset: number, timestampMs: number, note: N | undefined) {
@@ -36,12 +37,12 @@ export class TrackedOffset<N> {
   }
 }
 
-/** Finished offsets without an unfinished one among them. */
+/** A run of finished offsets, with the notes of its entries. */
 interface Finished<N> {
   from: number;
   to: number;
   notes: N[];
-  /** Notes that there were after they were condensed last. */
+  /** How many notes were left when they were condensed last. */
   condensed: number;
 }
 
@@ -52,15 +53,20 @@ export interface OffsetRun {
 }
 
 export interface OffsetTrackerOptions<N> {
-  /** Runs above the position, rising and apart, that were finished before this tracker began. */
+  /**
+   * Runs above the position that an earlier owner of the partition had finished: in rising order, none touching the
+   * next.
+   */
   readonly finishedBefore?: readonly OffsetRun[];
   /** OT3. */
   readonly onPassed?: (note: N) => void;
-  /** Of notes of one run those that suffice; without it all are kept. */
+  /** Picks from the notes of one run those that suffice; without it the tracker keeps all. */
   readonly condense?: ((notes: readonly N[]) => N[]) | undefined;
 }
 
-/** Notes of a run are condensed when they are twice as many as the last time left, and not before there are so many. */
+/**
+ * The notes of a run are condensed once they are this many, and again whenever they have doubled since the last time.
+ */
 const CONDENSE_FROM = 32;
 
 export class OffsetTracker<N> {
@@ -80,7 +86,7 @@ export class OffsetTracker<N> {
     this.#condense = options.condense;
   }
 
-  /** One above the highest offset that was added or skipped to. */
+  /** The offset above the highest that was added or skipped. */
   get position(): number {
     return this.#position;
   }
@@ -94,7 +100,7 @@ export class OffsetTracker<N> {
     return this.#lowest;
   }
 
-  /** True when the offset was finished before this tracker began. Ask in rising order, before the offset is added. */
+  /** True when an earlier owner had finished the offset. Ask in rising order, before the offset is added. */
   wasFinishedBefore(offset: number): boolean {
     let run = this.#finishedBefore[this.#nextRun];
     while (run !== undefined && run.to <= offset) {
@@ -116,12 +122,12 @@ export class OffsetTracker<N> {
     this.#highest = entry;
   }
 
-  /** Nothing will be added below `position`: the records there are no more, or are none of ours. */
+  /** Says that nothing will be added below `position`: the log has no records there, or none that this group reads. */
   skipTo(position: number): void {
     if (position > this.#position) this.#position = position;
   }
 
-  /** Marks an added entry; again is no change. */
+  /** Marks an added entry as finished; a second call changes nothing. */
   finish(entry: TrackedOffset<N>): void {
     if (entry.finished) return;
     entry.finished = true;
@@ -139,7 +145,7 @@ export class OffsetTracker<N> {
   }
 
   /**
-   * What is finished above the committable offset: rising runs, apart from one another by something unfinished; the
+   * The finished runs above the committable offset, in rising order, with an unfinished entry between any two: the
    * lowest `most` of them.
    */
   finishedRuns(most: number = Number.POSITIVE_INFINITY): OffsetRun[] {
@@ -156,10 +162,7 @@ export class OffsetTracker<N> {
     return runs;
   }
 
-  /**
-   * A finished entry, and what is finished above it, becomes a part of what is finished above the unfinished one below
-   * it.
-   */
+  /** Joins a finished entry, and the run above it, to the run above the unfinished entry below it. */
   #keep(below: TrackedOffset<N>, { offset, note, finishedAbove }: TrackedOffset<N>): void {
     const lower = below.finishedAbove ?? { from: offset, to: offset, notes: [], condensed: 0 };
     lower.to = finishedAbove?.to ?? offset + 1;
