@@ -1,6 +1,6 @@
 /**
- * The one error family of the project. Callers ask `code` and `retryable`; nobody matches message text.
- * Adapters wrap what foreign libraries throw and keep it as `cause`, which goes to logs and never to a wire.
+ * The one error class of the project. Callers ask its `code` and `retryable`; nobody matches message text. Adapters
+ * wrap what foreign libraries throw and keep it as `cause`, which goes to logs and never to a caller.
  */
 
 /** Every code that a PosthasteError can carry. A new failure that a caller must tell apart gets a new code here. */
@@ -42,7 +42,7 @@ export class PosthasteError extends Error {
   }
 }
 
-/** True for a PosthasteError, of the given code when one is named. */
+/** Whether the value is a PosthasteError, and of the given code when one is named. */
 export function isPosthasteError(value: unknown, code?: ErrorCode): value is PosthasteError {
   return value instanceof PosthasteError && (code === undefined || value.code === code);
 }

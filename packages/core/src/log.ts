@@ -1,4 +1,6 @@
-/** What the project asks of a logger: an event name and fields. pino's Logger is one; tests pass a list or nothing. */
+/**
+ * A logger as the project uses it, with an event name and fields. pino's Logger is one; tests pass a list or nothing.
+ */
 export interface Log {
   readonly debug: (fields: Readonly<Record<string, unknown>>, message?: string) => void;
   readonly info: (fields: Readonly<Record<string, unknown>>, message?: string) => void;

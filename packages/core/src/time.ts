@@ -1,4 +1,4 @@
-/** Time arrives in core as an argument, so that every rule about time can be tested by naming the moment. */
+/** The clock that core gets as an argument, so that a test of any rule about time can name the moment. */
 export interface Clock {
   /** Milliseconds since the Unix epoch; may step when an operator sets the clock. */
   readonly nowMs: () => number;

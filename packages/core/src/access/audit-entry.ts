@@ -1,10 +1,10 @@
 /** Who changed what: a record of `posthaste.audit`. */
 
-/** By what a change was asked for. */
+/** The ways by which a change can be asked for. */
 export const AUDIT_WAYS = ["console", "cli", "api"] as const;
 export type AuditWay = (typeof AUDIT_WAYS)[number];
 
-/** One field's change; null where there was nothing, or is nothing more. */
+/** The change of one field; null where the field had no value before or has none after. */
 export interface AuditedChange {
   readonly field: string;
   readonly from: string | null;
@@ -13,12 +13,12 @@ export interface AuditedChange {
 
 export interface AuditEntry {
   readonly atMs: number;
-  /** The name of the token. */
+  /** The name of the author's token. */
   readonly actor: string;
-  /** Null for the token of the environment. */
+  /** The id of the author's token; null for the token of the environment. */
   readonly tokenId: string | null;
   readonly way: AuditWay | "other";
-  /** As in the API's description: `changeSource`. */
+  /** The id of the operation in the API's description, such as `changeSource`. */
   readonly operation: string;
   /** The id of what was changed. */
   readonly target: string;

@@ -1,13 +1,13 @@
-/** What somebody who holds a token may do. */
+/** Scopes: what a token lets its holder do. */
 
 /**
- * `read`: whatever changes nothing. `write`: configuration, tests, deletions, purges, tokens. `replay`: whatever sends
- * deliveries again.
+ * `read`: everything that changes nothing. `write`: configuration, tests, deletions, purges, tokens. `replay`:
+ * everything that sends deliveries again.
  */
 export const SCOPES = ["read", "write", "replay"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Those of `asked` that are not among `own`. */
+/** The scopes of `asked` that are not among `own`. */
 export function missingScopes(own: readonly Scope[], asked: readonly Scope[]): readonly Scope[] {
   return asked.filter((scope) => !own.includes(scope));
 }

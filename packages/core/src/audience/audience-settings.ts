@@ -1,18 +1,18 @@
-/** What the control API takes about audiences and computed traits, and about who is in them. */
+/** What the control API accepts about audiences, computed traits, and their users. */
 import { z } from "zod";
 import { isJsonObject, MAX_NESTING, toFragment } from "../call/json-fragment.ts";
 import { toWellFormed } from "../call/well-formed.ts";
 import { nameInput } from "../config/source-settings.ts";
 import { traitNameOf } from "./trait-name.ts";
 
-/** Of a value as JSON, in characters: half of what a call may have. */
+/** The most characters of a value as JSON: half of what a call may have. */
 const MAX_VALUE_LENGTH = 16_384;
-/** The body and its traits are around a value. */
+/** How deep a value may nest: it stands in the traits, and those in the body. */
 const VALUE_LEVELS = MAX_NESTING - 2;
-/** Of users that one PATCH names; more come as a whole membership. */
+/** The most users that one PATCH names; more are uploaded as a whole membership. */
 const MAX_PATCHED = 10_000;
 
-/** A name of which a trait can be made. */
+/** A name that a trait's name can be made of. */
 export const audienceNameInput = nameInput.refine((name) => traitNameOf(name) !== null, {
   message: "a name needs a letter or a digit: the trait's name is made of them",
 });
@@ -41,10 +41,7 @@ export const membersPatch = z
     });
   });
 
-/**
- * Any JSON value, as a fragment whose objects have their keys in order: the same value is the same text, in whatever
- * order it comes.
- */
+/** Any JSON value, as a fragment whose objects have their keys in order, so that equal values have equal text. */
 export const traitValueInput = z.unknown().transform((value, context): string => {
   const json = value === undefined ? null : toFragment(value, VALUE_LEVELS);
   if (json !== null && json.length <= MAX_VALUE_LENGTH) return JSON.stringify(value, inOrder);

@@ -1,12 +1,15 @@
-/** An audience or a computed trait: a trait of users that somebody else works out and hands over. */
+/** Audiences and computed traits: traits of users that a customer's own system works out and hands over. */
 
-/** An audience says true or false of a user, by who is in it; a computed trait any JSON value. */
+/** An audience has true or false for each user, by its membership; a computed trait has any JSON value. */
 export const AUDIENCE_KINDS = ["audience", "computed_trait"] as const;
 export type AudienceKind = (typeof AUDIENCE_KINDS)[number];
 
-/** The right to write an audience's records, which one sync has at a time, until it gives it up or lets it run out. */
+/**
+ * The lease of an audience: the right to write its records, which one sync has at a time, until it gives the lease up
+ * or lets it run out.
+ */
 export interface SyncLease {
-  /** Drawn by the sync; nobody else has it. */
+  /** Random text that names the sync. */
   readonly holder: string;
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -16,7 +19,7 @@ export interface SyncLease {
 export interface SyncSummary {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
-  /** Of a computed trait: users whose value changed. */
+  /** How many users came to the audience; for a computed trait, how many values changed. */
   readonly added: number;
   readonly removed: number;
   readonly unchanged: number;
@@ -29,14 +32,14 @@ export interface Audience {
   readonly revision: number;
   readonly kind: AudienceKind;
   readonly name: string;
-  /** The snake_case form of the name; no other of the source has it. */
+  /** The snake_case form of the name; no other audience of the source has it. */
   readonly trait: string;
   readonly sourceId: string;
-  /** The revision that it was made with: what has a lower one is of an audience of this name that was removed. */
+  /** The audience's first revision. Records with a lower one belong to a removed audience of this name. */
   readonly bornRevision: number;
   readonly lease: SyncLease | null;
   readonly lastSync: SyncSummary | null;
-  /** It was removed; what its users' records hold of it goes still, and then this record. */
+  /** The audience was removed. Control still removes the trait from its users' records, and then this record. */
   readonly isRemoved: boolean;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -44,7 +47,7 @@ export interface Audience {
 
 export type LeaseAttempt =
   | { readonly outcome: "taken"; readonly lease: SyncLease }
-  /** Another sync has it, until then at the latest, unless it asks for more time. */
+  /** Another sync has the lease, until `untilMs` unless it asks for more time. */
   | { readonly outcome: "held"; readonly sinceMs: number; readonly untilMs: number };
 
 export interface LeaseRequest {
@@ -53,7 +56,7 @@ export interface LeaseRequest {
   readonly leaseMs: number;
 }
 
-/** Takes the lease, or more time where `holder` has it. One that ran out is as good as none. */
+/** Takes the lease, or extends it where `holder` has it. A lease that ran out counts as none. */
 export function takeLease(current: SyncLease | null, { holder, nowMs, leaseMs }: LeaseRequest): LeaseAttempt {
   const isOwn = current?.holder === holder;
   if (current !== null && !isOwn && current.untilMs > nowMs) {

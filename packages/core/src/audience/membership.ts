@@ -1,20 +1,21 @@
 /**
- * What stands in `posthaste.audiences`, what a reader makes of it, and what a sync adds to it.
+ * The records of `posthaste.audiences`, what a reader keeps of them, and what a sync adds to them.
  *
- * A record says what one user's trait became, and when: it is the difference, of which an emitter makes an identify. A
- * reader of the topic holds for each user the newest record, and that is the membership.
+ * A record says what one user's trait became, and when; an emitter makes an identify of each record. A reader keeps the
+ * newest record of each user, and these are the membership.
  *
- * U1  Of an audience one sync writes at a time. Its records bear the revision that it took its lease with, which rises
- *     from sync to sync, and each a later time than all that were seen of the user.
- * U2  A sync begins with a fence in every partition, a record of its revision that names no user, and reads the topic
- *     to behind its fences before it compares. So what an earlier sync wrote is either known to it or stands behind a
- *     fence.
- * U3  A record that stands behind a fence of a higher revision, or of a record of the same user that is newer, is
- *     stale: a process that was given up wrote it, or a producer's batch that was. It changes nothing that is held, but
- *     it is emitted, with its own time. So the user is marked, and the next writer writes what is held once more with a
- *     later time than the stale record's.
- * U4  What an audience of the same name had that was removed (a revision below the fence's `bornRevision`) counts for
+ * U1  One sync at a time writes an audience. Its records have the revision with which it took its lease, which rises
+ *     from sync to sync, and each record has a later time than all that were seen of its user.
+ * U2  A sync begins with a fence in every partition, that is, a record of its revision that names no user, and reads
+ *     the topic to behind its fences before it compares. So whatever an earlier sync wrote is either known to it or
+ *     stands behind a fence.
+ * U3  A record is stale when it stands behind a fence of a higher revision, or behind a newer record of the same user:
+ *     a process that was given up wrote it, or a batch that its producer had given up. It changes nothing that is kept,
+ *     but it is emitted, with its own time. So the reader marks the user, and the next sync writes the kept value once
+ *     more with a later time than the stale record's.
+ * U4  The records of a removed audience of the same name (a revision below the fence's `bornRevision`) count for
  *     nothing.
+ *
  * So in the end the identify with the newest time has the value that the last whole sync gave the user.
  */
 import type { AudienceKind } from "./audience.ts";
@@ -27,43 +28,43 @@ export interface MembershipRecord {
   readonly trait: string;
   /** The revision that the sync took its lease with (U1). */
   readonly revision: number;
-  /** That of the audience (U4). */
+  /** The audience's first revision (U4). */
   readonly bornRevision: number;
   /** Null in a fence (U2). */
   readonly userId: string | null;
-  /** A fragment of JSON: for an audience `true` or `false`. Null in a fence. */
+  /** A fragment of JSON, `true` or `false` for an audience; null in a fence. */
   readonly valueJson: string | null;
-  /** Ms since the epoch; the identify's timestamp. Of one user it rises with every record that is not stale. */
+  /** The identify's timestamp, in ms since the epoch. It rises with every record of a user that is not stale. */
   readonly changedAtMs: number;
 }
 
-/** What is held of the fences of an audience in one partition. */
+/** What a reader keeps of an audience's fences in one partition. */
 export interface Fence {
   readonly revision: number;
   readonly bornRevision: number;
 }
 
-/** What is held of one user. */
+/** What a reader keeps of one user. */
 export interface HeldMember {
   readonly valueJson: string;
   readonly revision: number;
   readonly changedAtMs: number;
   /** The latest time of all records that were seen of the user, stale ones included. */
   readonly newestMs: number;
-  /** Where its record stands. */
+  /** The partition of the user's newest record. */
   readonly partition: number;
-  /** To be written once more (U3). */
+  /** The kept value is to be written once more (U3). */
   readonly isStale: boolean;
 }
 
-/** What nobody ever said of a user: not in an audience, and without a value of a computed trait. */
+/** The value of a user that no record names: not in an audience; no value of a computed trait. */
 export function absentValue(kind: AudienceKind): string | null {
   return kind === "audience" ? "false" : null;
 }
 
 export type FenceRecord = Pick<MembershipRecord, "revision" | "bornRevision">;
 
-/** The fence of an audience in a partition after another one there. */
+/** What is kept of an audience's fences after one more. */
 export function holdFence({ revision, bornRevision }: FenceRecord, held: Fence | undefined): Fence {
   return {
     revision: Math.max(revision, held?.revision ?? 0),
@@ -73,7 +74,7 @@ export function holdFence({ revision, bornRevision }: FenceRecord, held: Fence |
 
 export type MemberRecord = Pick<MembershipRecord, "kind" | "revision" | "changedAtMs"> & { readonly valueJson: string };
 
-/** What is held of a user after a record of theirs; undefined for nothing. */
+/** What is kept of a user after a record of theirs; undefined for nothing. */
 export function holdMember(
   record: MemberRecord,
   partition: number,
@@ -83,9 +84,9 @@ export function holdMember(
   // U4.
   if (fence !== undefined && revision < fence.bornRevision) return held;
   const order = held === undefined ? 1 : revision - held.revision || changedAtMs - held.changedAtMs;
-  // A batch that was sent twice.
+  // A producer sent a batch twice.
   if (order === 0) return held;
-  // The topic was given more partitions since: what stands in the one of before is older, and no compaction drops it.
+  // The topic got more partitions since: the user's record in the old partition is older, and no compaction removes it.
   if (held !== undefined && order < 0 && held.partition !== partition) return held;
   const newestMs = Math.max(changedAtMs, held?.newestMs ?? 0);
   if (order < 0 || (fence !== undefined && revision < fence.revision)) {
@@ -102,12 +103,12 @@ export function holdMember(
       };
     }
   }
-  // Its writer did not know of a stale record that has a later time.
+  // The writer of this record did not know of a stale record with a later time.
   const isStale = held !== undefined && changedAtMs <= held.newestMs;
   return { valueJson, revision, changedAtMs, newestMs, partition, isStale };
 }
 
-/** The value to write for a user for whom `wanted` is said; null where that is held already. */
+/** The value to write so that a user has `wanted`; null where the user has it already. */
 export function changeOf(
   kind: AudienceKind,
   wanted: string,

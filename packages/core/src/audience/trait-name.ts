@@ -1,27 +1,29 @@
-/** The name of the trait that an audience or a computed trait is told by: the snake_case form of its name. */
+/** The name of an audience's or a computed trait's trait: the snake_case form of its own name. */
 
-/** Letters that no decomposition takes apart, as people write them without their key. */
+/** Letters that Unicode does not decompose, spelt as people write them without their key. */
 const SPELT: Readonly<Record<string, string>> = {
   ...{ ß: "ss", ẞ: "SS", æ: "ae", Æ: "Ae", œ: "oe", Œ: "Oe", ø: "o", Ø: "O", ı: "i" },
   ...{ đ: "d", Đ: "D", ð: "d", Ð: "D", ł: "l", Ł: "L", þ: "th", Þ: "Th" },
 };
 const SPELT_LETTERS = new RegExp(`[${Object.keys(SPELT).join("")}]`, "gu");
 
-/** What a Latin letter is decorated with. Marks of other scripts are part of the letter. */
+/** The marks of a Latin letter. Marks of other scripts are a part of the letter. */
 const LATIN_MARKS = /(\p{Script=Latin})\p{Mn}+/gu;
 /**
- * Seen by nobody (joiners, the choice of an emoji's look), or drawn around a digit: no part of a word and no end of
- * one.
+ * Characters that are invisible (joiners, variation selectors) or drawn around a digit: neither a part nor an end of a
+ * word.
  */
 const UNSEEN = /\p{Cf}|\p{Me}|\p{Variation_Selector}|['’]/gu;
-/** `fooBar` and `HTMLParser`, `Top10Users`: a word begins at a capital behind a small letter, or before one. */
+/**
+ * A word begins at a capital behind a small letter (`fooBar`), and at a capital before one (`HTMLParser`,
+ * `Top10Users`).
+ */
 const CAMEL_BOUNDARY = /(?<=\p{Ll})(?=\p{Lu})|(?<=[\p{Lu}\p{N}])(?=\p{Lu}\p{Ll})/gu;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 /**
- * `VIP customers (2026)` becomes `vip_customers_2026`, `élanÜber` becomes `elan_uber`. Letters of other scripts stay as
- * they are, in small where they have a small form; everything that is no letter or digit divides words. Null where no
- * word is left.
+ * `VIP customers (2026)` becomes `vip_customers_2026`, `élanÜber` becomes `elan_uber`. Letters of other scripts stay,
+ * in lower case where they have it. Any character that is no letter or digit divides words. Null where no word is left.
  */
 export function traitNameOf(name: string): string | null {
   const plain = name

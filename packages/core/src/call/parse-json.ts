@@ -35,16 +35,16 @@ export const MAX_STAND_INS = 1_000;
 const TOO_MANY = `more than ${MAX_STAND_INS} keys hold a quote, a backslash or a control character`;
 
 /** How many more stand-ins may be made for texts that are parsed one by one and belong together. */
-export interface StandInRoom {
+export interface StandInBudget {
   left: number;
 }
 
 /**
  * What `JSON.parse` should answer, cut off where it is too deep (PJ1). Throws its SyntaxError, and `invalid_input` when
- * the texts that are parsed with the same `room` have more than `MAX_STAND_INS` keys that need a stand-in.
+ * the texts that are parsed with the same `budget` have more than `MAX_STAND_INS` keys that need a stand-in.
  */
-export function parseJson(text: string, room: StandInRoom = { left: MAX_STAND_INS }): unknown {
-  const written = text.includes("\\") ? writeKeysOut(text, room) : null;
+export function parseJson(text: string, budget: StandInBudget = { left: MAX_STAND_INS }): unknown {
+  const written = text.includes("\\") ? writeKeysOut(text, budget) : null;
   const value = parseWritten(text, written);
   if (hasNestingOver(text, MAX_PARSED_NESTING)) limitNesting(value, MAX_PARSED_NESTING);
   return written === null || written.names.length === 0 ? value : restoreNames(value, written);
@@ -70,7 +70,7 @@ interface WrittenOut {
 /**
  * The text with no key escaped; null when no key is, or when the text is no JSON. Looks only at strings with an escape.
  */
-function writeKeysOut(text: string, room: StandInRoom): WrittenOut | null {
+function writeKeysOut(text: string, budget: StandInBudget): WrittenOut | null {
   let rewritten = "";
   /** What each key as it stood in the text is replaced by. */
   const writtenFor = new Map<string, string>();
@@ -96,7 +96,7 @@ function writeKeysOut(text: string, room: StandInRoom): WrittenOut | null {
       if (NEEDS_ESCAPE.test(key) || key.includes(mark)) {
         // A key that comes again in other escapes gets the same stand-in, so that its last value counts.
         const standIn = standIns.get(key);
-        if (standIn === undefined && --room.left < 0) throw new PosthasteError("invalid_input", TOO_MANY);
+        if (standIn === undefined && --budget.left < 0) throw new PosthasteError("invalid_input", TOO_MANY);
         written = standIn ?? `${mark}${names.push(key) - 1}`;
         standIns.set(key, written);
       }

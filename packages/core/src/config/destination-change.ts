@@ -1,6 +1,6 @@
 /**
- * Input about a destination's settings applied to what is stored. Creating is a change of nothing, so that both go one
- * way; what reads as masked keeps what is stored, and is refused where nothing is.
+ * How an operator's input changes a destination's settings. A new destination is a change of the defaults, so that both
+ * go one way. A value that reads as masked keeps the stored value, and is refused where none is stored.
  */
 import type { Destination, SharedSecrets, WebhookUrl } from "./destination.ts";
 import { MASK, type SettingsPatch } from "./destination-settings.ts";
@@ -11,7 +11,7 @@ export type DestinationSettings = Pick<
   "settle" | "rateLimitPerSecond" | "standardWebhooks" | "responseLog" | "payload" | "secrets" | "urls"
 >;
 
-/** What a new destination is changed from. */
+/** The settings that a new destination is changed from. */
 export const DEFAULT_SETTINGS: DestinationSettings = {
   settle: "any",
   rateLimitPerSecond: null,
@@ -23,7 +23,7 @@ export const DEFAULT_SETTINGS: DestinationSettings = {
 };
 
 export interface SettingsProblem {
-  /** From the settings inwards. */
+  /** The path from the settings to the field. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -32,7 +32,7 @@ export type SettingsChange =
   | { readonly outcome: "changed"; readonly settings: DestinationSettings }
   | { readonly outcome: "refused"; readonly problems: readonly SettingsProblem[] };
 
-/** `patch` was checked by `destinationSettingsInput`; what can still be refused is a mask that stands for nothing. */
+/** `patch` has passed `destinationSettingsInput`; what can still be refused is a mask without a stored value. */
 export function changeSettings(stored: DestinationSettings, patch: SettingsPatch): SettingsChange {
   const problems: SettingsProblem[] = [];
   const settings: DestinationSettings = {
@@ -55,7 +55,7 @@ function changeSecrets(
   if (input === undefined) return stored;
   if (input === null) return NO_SECRETS;
   if (typeof input === "string" && input !== MASK) {
-    // The same secret again is no change: it must not end a rotation under way.
+    // The same secret once more is no change: it must not end a rotation under way.
     return input === stored.active ? stored : { ...NO_SECRETS, active: input };
   }
   const isSet = stored.active !== null;
@@ -77,7 +77,7 @@ function changeUrls(
   problems: SettingsProblem[],
 ): readonly WebhookUrl[] {
   return input.map(({ url, headers }, index) => {
-    // By the very URL: a stored value must not follow a mask to another address.
+    // The URL must be the same: a stored value must not follow a mask to another address.
     const kept = stored.find((candidate) => candidate.url === url)?.headers ?? {};
     const values = Object.entries(headers).map(([name, value]): [string, string] => {
       if (value !== MASK) return [name, value];

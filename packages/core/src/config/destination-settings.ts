@@ -8,11 +8,11 @@ import { quotedUrl } from "./quoted-url.ts";
 import { nameInput, revisionInput } from "./source-settings.ts";
 import { staticHeaderProblems } from "./static-headers.ts";
 
-/** What stands in an answer where a secret stands in the topic; sent back, it keeps the stored value. */
+/** The mask that an answer has in place of a secret; sent back, it keeps the stored value. */
 export const MASK = "***";
 
 const MAX_URL_LENGTH = 2048;
-/** A shorter secret can be guessed from one signed request: trying costs an HMAC each. */
+/** A shorter secret can be guessed from one signed request, at one HMAC a guess. */
 const MIN_SECRET_LENGTH = 16;
 const MAX_SECRET_LENGTH = 1024;
 const MAX_HEADERS = 50;
@@ -51,7 +51,7 @@ const EXPECTED_SECRET =
   `expected a text of ${MIN_SECRET_LENGTH} to ${MAX_SECRET_LENGTH} characters ` +
   "(a shorter one can be guessed from a single signed request)";
 
-/** A shared secret that is being set. One that is stored already may be shorter. */
+/** A shared secret that is being set. A secret that is stored already may be shorter. */
 const secretText = z
   .string(EXPECTED_SECRET)
   .min(MIN_SECRET_LENGTH, EXPECTED_SECRET)
@@ -129,7 +129,7 @@ export const destinationInput = z.strictObject({
 });
 export type DestinationInput = z.output<typeof destinationInput>;
 
-/** A change: what is absent stays, `settings` is merged key by key, lists are replaced whole. */
+/** A change: an absent field stays as it is, `settings` is merged key by key, and a list is replaced as a whole. */
 export const destinationPatch = z.strictObject({
   revision: revisionInput,
   type: destinationInput.shape.type.optional(),
@@ -141,14 +141,17 @@ export const destinationPatch = z.strictObject({
 export type DestinationPatch = z.output<typeof destinationPatch>;
 export type SettingsPatch = NonNullable<DestinationPatch["settings"]>;
 
-/** The body that names the next shared secret: the secret itself, since nothing is stored that a mask could keep. */
+/**
+ * The body that names the next shared secret. It takes no mask, since no next secret is stored that a mask could keep.
+ */
 export const nextSecretInput = z.strictObject({ sharedSecret: secretText });
 
 /** Why a URL is refused, or null. */
 function urlProblem(url: string): string | null {
-  // A parser skips further slashes, and would find a host, or a user name, behind them.
+  // A URL parser skips further slashes, and would find a host, or a user name, behind them.
   if (!/^https?:\/\/(?!\/)/i.test(url)) return "expected a full URL that begins with http:// or https://";
-  // A parser drops tabs and line ends and reads a backslash as a slash: what people see and where it goes would differ.
+  // A URL parser drops tabs and line ends and reads a backslash as a slash: people would see another address than is
+  // called.
   if (/[\s\\\p{Cc}]/u.test(url)) return "a URL holds no white space, control character or backslash";
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";
   if (hasLoneSurrogate(url) || !z.url().safeParse(url).success) return "this is not a URL";

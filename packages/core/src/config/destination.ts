@@ -9,13 +9,11 @@ export const MAX_WEBHOOK_URLS = 5;
 export const SETTLE_RULES = ["any", "each"] as const;
 export type SettleRule = (typeof SETTLE_RULES)[number];
 
-/**
- * Of which requests the start of the response body stands in the delivery log: of those that failed, of all, of none.
- */
+/** The requests whose response bodies the delivery log keeps the start of: those that failed, all, or none. */
 export const RESPONSE_LOGS = ["failures", "all", "off"] as const;
 export type ResponseLog = (typeof RESPONSE_LOGS)[number];
 
-/** What the request bodies carry: the documented shapes, or what the call had besides, too. */
+/** What request bodies carry: the documented shapes, or also the other fields that the call had. */
 export const PAYLOADS = ["documented", "full"] as const;
 export type Payload = (typeof PAYLOADS)[number];
 
@@ -26,9 +24,9 @@ export interface WebhookUrl {
 }
 
 /**
- * The shared secret through its rotation: active -> active and next -> switched (the next became active, the old one is
- * kept as previous) -> retired (previous forgotten). `X-Signature` is always by `active`; `webhook-signature` carries
- * one signature by each that is not null.
+ * A shared secret and its rotation: active -> active and next -> switched (the next became active, the old one is kept
+ * as previous) -> retired (previous is forgotten). `X-Signature` is always by `active`; `webhook-signature` has one
+ * signature by each secret that is not null.
  */
 export interface SharedSecrets {
   readonly active: string | null;
@@ -57,7 +55,7 @@ export interface Destination {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   /**
-   * Ids of the encryption keys that this process lacks, or null when every secret was opened. While it is not null the
+   * The ids of the encryption keys that this process lacks; null when it opened every secret. While it is not null the
    * secrets and header values are not to be trusted: deliveries are deferred, never dead-lettered.
    */
   readonly missingKeyIds: readonly string[] | null;

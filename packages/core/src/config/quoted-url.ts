@@ -2,8 +2,8 @@
 import { z } from "zod";
 
 /**
- * A URL as a message may show it: `***` in place of a user name and password. Of a text that is no clean URL everything
- * before its last `@` may be a password, whatever stands in it, so nothing of that is shown but the scheme.
+ * A URL as a message may show it: `***` in place of a user name and password. In a text that is no clean URL everything
+ * before the last `@` may be a password, so only the scheme of that is shown.
  */
 export function quotedUrl(text: string): string {
   const at = text.lastIndexOf("@");
@@ -12,7 +12,7 @@ export function quotedUrl(text: string): string {
   return `${scheme}***${text.slice(at)}`;
 }
 
-/** True when a parser finds a host, and whatever an `@` stands in is behind it. */
+/** Whether a parser finds a host, so that every `@` stands behind the host. */
 function isClean(text: string): boolean {
   return /^https?:\/\/[^/?#@\\\s\p{Cc}]+([/?#]|$)/iu.test(text) && z.url().safeParse(text).success;
 }

@@ -1,11 +1,11 @@
 /**
- * A shared secret is rotated in stages, since `X-Signature` holds one digest and a receiver cannot change at the same
- * moment as we do:
+ * The stages of a shared secret's rotation. There are stages because `X-Signature` has one digest, and a receiver
+ * cannot change its secret at the same moment as Posthaste:
  *
- *   none -> active -> next (active and next) -> switched (the next became active, the old one is kept) -> active
+ *    none -> active -> next (active and next) -> switched (the next became active, the old one is kept) -> active
  *
- * The receiver first learns the next secret, test-sends signed by it show that it does, then the switch, which can be
- * undone until the old secret is retired.
+ * `nameNextSecret` leads to *next*: the receiver learns the next secret, and test-sends that are signed by it show that
+ * it has. `switchSecret` leads to *switched*, which `undoRotation` takes back until `retireSecret` ends the rotation.
  */
 import type { SharedSecrets } from "./destination.ts";
 
@@ -14,7 +14,7 @@ export type SecretStage = (typeof SECRET_STAGES)[number];
 
 export const NO_SECRETS: SharedSecrets = { active: null, next: null, previous: null };
 
-/** What a step came to: the secrets after it, or why it is refused now. */
+/** What a step came to: the secrets after it, or why it is refused. */
 export type RotationStep =
   | { readonly outcome: "accepted"; readonly secrets: SharedSecrets }
   | { readonly outcome: "refused"; readonly reason: string };
@@ -25,7 +25,7 @@ export function secretStage(secrets: SharedSecrets): SecretStage {
   return secrets.next === null ? "active" : "next";
 }
 
-/** active or next -> next: names the secret that will follow, replacing one that was named before. */
+/** active or next -> next: names the secret that will follow, in place of one that was named before. */
 export function nameNextSecret(secrets: SharedSecrets, next: string): RotationStep {
   switch (secretStage(secrets)) {
     case "none":

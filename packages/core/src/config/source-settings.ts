@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { SOURCE_KINDS } from "./source.ts";
 
-/** A name for people: of a source or a destination. */
+/** The name of a source or a destination, for people. */
 export const nameInput = z
   .string("a name is needed, as text")
   .trim()
@@ -34,7 +34,7 @@ export type SourcePatch = z.output<typeof sourcePatch>;
 
 /** How long a key that was rotated out is still accepted, unless the caller says otherwise, in seconds: one day. */
 export const DEFAULT_KEY_GRACE_SECONDS = 24 * 60 * 60;
-/** A year: more is no rotation. */
+/** A year: an old key that lives longer is not rotated out. */
 const MAX_KEY_GRACE_SECONDS = 365 * 24 * 60 * 60;
 
 export const writeKeyRotationInput = z.strictObject({

@@ -1,8 +1,6 @@
-/**
- * Which static headers a destination may carry: the rule that control checks settings with and the sender relies on.
- */
+/** Which static headers a destination may have. Control checks settings by this rule, and the sender relies on it. */
 
-/** Names that belong to the protocol or to the service, lower case. */
+/** The names, in lower case, that the protocol or Posthaste itself sets. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   "host",
   "content-length",
@@ -20,13 +18,13 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   "trailer",
 ]);
 
-/** `Proxy-*` is the business of the connection; `webhook-*` are the Standard Webhooks headers. */
+/** `Proxy-*` belongs to the connection; `webhook-*` are the Standard Webhooks headers. */
 const RESERVED_PREFIXES = ["proxy-", "webhook-"] as const;
 
 /** A header name as HTTP allows it (a token). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Anything but the printable characters of Latin-1: control characters (both ranges) and what lies outside. */
+/** Any character that is no printable one of Latin-1: the control characters of both ranges, and everything outside. */
 const UNSENDABLE = /[^\x20-\x7e\xa0-\xff]/;
 
 export interface StaticHeaderProblem {
@@ -46,7 +44,9 @@ export function staticHeaderProblem(name: string, value: string): string | null 
   return null;
 }
 
-/** Every problem of a URL's static headers, in their order; a name that comes twice in different case is one. */
+/**
+ * Every problem of a URL's static headers, in their order. A name that is given twice in different case is a problem.
+ */
 export function staticHeaderProblems(headers: Readonly<Record<string, string>>): readonly StaticHeaderProblem[] {
   const problems: StaticHeaderProblem[] = [];
   const seen = new Set<string>();

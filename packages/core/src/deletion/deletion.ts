@@ -1,7 +1,7 @@
-/** Deletion requests: whom each concerns, and the notifications that it becomes. */
+/** Deletion requests: whom each concerns, and which notifications it becomes. */
 
 export const DELETION_STATES = [
-  /** On record: it will be carried out, also by the next process if this one ends. */
+  /** The request is on record: it will be carried out, by the next process if this one ends. */
   "requested",
   /** The brokers have every suppression and every notification. */
   "sent",
@@ -18,23 +18,23 @@ export interface DeletionReceivers {
 export interface Deletion {
   readonly id: string;
   readonly state: DeletionState;
-  /** The notifications' timestamp too, whenever they are sent. */
+  /** When the request came; also the timestamp of its notifications, whenever they are sent. */
   readonly createdAtMs: number;
   readonly sentAtMs: number | null;
   readonly suppress: boolean;
-  /** When its suppressions end by themselves; null for never. */
+  /** When the request's suppressions end by themselves; null for never. */
   readonly suppressionEndsAtMs: number | null;
-  /** A digest of what was asked for: the same id with another one is another request. */
+  /** A digest of the request's content: the same id with another content is another request. */
   readonly content: string;
-  /** Each once. */
+  /** The users, each once. */
   readonly userIds: readonly string[];
-  /** Every affected source, also those that have nobody to notify. */
+  /** Every affected source, also one without a destination to notify. */
   readonly sourceIds: readonly string[];
-  /** The affected sources that had a destination enabled, with those. */
+  /** The affected sources that had enabled destinations, with these. */
   readonly receivers: readonly DeletionReceivers[];
 }
 
-/** One notification: what tells one destination of one user. */
+/** A notification: it tells one destination of one user. */
 export interface Notification {
   readonly messageId: string;
   readonly userId: string;
@@ -43,19 +43,21 @@ export interface Notification {
 }
 
 /**
- * The message id of the event that tells a source's destinations of a user, the same whoever sends it and however
- * often: so the router and receivers know a repeat. `index` is the user's place in the request.
+ * The message id of the event that tells a source's destinations of a user. It is the same whoever sends the event and
+ * however often, so that the router and receivers know a repeat. `index` is the user's place in the request.
  */
 export function notificationId(deletionId: string, sourceId: string, index: number): string {
   return index === 0 ? `${deletionId}:${sourceId}` : `${deletionId}:${sourceId}:${index}`;
 }
 
-/** How many notifications a request with so many users becomes. */
+/** How many notifications a request for `users` users becomes. */
 export function countNotifications(users: number, receivers: readonly DeletionReceivers[]): number {
   return users * receivers.reduce((sum, { destinationIds }) => sum + destinationIds.length, 0);
 }
 
-/** The notifications from number `from` up to but not including `to`; user by user, and of a user source by source. */
+/**
+ * The notifications from number `from` up to, not including, `to`: user by user, and for each user source by source.
+ */
 export function notificationsOf(
   { id, userIds, receivers }: Pick<Deletion, "id" | "userIds" | "receivers">,
   from: number,

@@ -1,29 +1,27 @@
 /**
- * A set of ten million texts in the memory of their digests: of each text only 128 bits of its digest are held, 16
- * bytes in an array of numbers. Two texts of one digest would count as one; among ten million texts that has odds of
- * one in 10^24.
+ * A set of up to ten million texts that holds only 128 bits of each text's digest, that is, 16 bytes in an array of
+ * numbers. Two texts with the same 128 bits would count as one; among ten million texts the odds are one in 10^24.
  *
- * Owns: the shards, each a hash table of its own, so that none grows for longer than a few milliseconds.
- * DS1  A text is in the set from `add` until `delete`, and no other is.
- * DS2  A shard is never more than three quarters full, so a search ends after a few slots, which lie side by side.
- * DS3  A removal closes the gap that it leaves: no search passes marks of what was removed, however much comes and
- *      goes.
- * DS4  An empty set answers without the digest, which is the dear part of a look-up.
+ * Owns: the shards, each a hash table of its own, so that growing one takes a few milliseconds at the most.
+ * DS1  A text is in the set from `add` until `delete`, and no other text is.
+ * DS2  A shard is never more than three quarters full, so that a search ends after a few slots, which lie side by side.
+ * DS3  A removal closes the gap that it leaves: no search passes marks of removed digests, however many come and go.
+ * DS4  An empty set answers without making a digest, the costly part of a look-up.
  */
 
 /**
- * The digest of a text as text: each character is a byte, and at least the first 16 of them stand for the whole.
- * SHA-256 in Node's `binary` is of this form. Whoever chooses texts must not be able to find two of one digest.
+ * The digest of a text, as text with one byte in each character, of which the first 16 stand for the whole. SHA-256 in
+ * Node's `binary` encoding has this form. Whoever chooses texts must not be able to find two of one digest.
  */
 export type DigestOf = (text: string) => string;
 
-/** One for each value of a digest's first byte. */
+/** A shard for each value of a digest's first byte. */
 const SHARDS = 256;
-/** 128 bits. */
+/** The 32-bit words of 128 bits. */
 const WORDS = 4;
 const FIRST_SLOTS = 8;
 const MAX_FILL = 0.75;
-/** The characters of a digest that are held. */
+/** How many characters of a digest the set holds. */
 export const DIGEST_LENGTH = 16;
 
 export class DigestSet {
@@ -39,7 +37,7 @@ export class DigestSet {
     return this.#size;
   }
 
-  /** What the arrays take, in bytes. */
+  /** How many bytes the arrays take. */
   get bytes(): number {
     return this.#shards.reduce((sum, shard) => sum + (shard?.bytes ?? 0), 0);
   }
@@ -48,12 +46,12 @@ export class DigestSet {
     return this.#size > 0 && this.hasDigest(this.#digestOf(text));
   }
 
-  /** The same of a text whose digest is at hand. */
+  /** Whether the set has the text with this digest. */
   hasDigest(digest: string): boolean {
     return this.#shards[digest.charCodeAt(0)]?.has(digest) ?? false;
   }
 
-  /** False when it was there. */
+  /** Adds the text; false when it was there. */
   add(text: string): boolean {
     const digest = this.#digestOf(text);
     const index = digest.charCodeAt(0);
@@ -64,7 +62,7 @@ export class DigestSet {
     return true;
   }
 
-  /** False when it was not there. */
+  /** Removes the text; false when it was not there. */
   delete(text: string): boolean {
     const digest = this.#digestOf(text);
     if (!this.#shards[digest.charCodeAt(0)]?.delete(digest)) return false;
@@ -74,8 +72,8 @@ export class DigestSet {
 }
 
 /**
- * A hash table by linear probing, four words a slot. A slot whose words are all 0 is empty; a digest of zeros is held
- * as 1.
+ * A hash table with linear probing and four words a slot. A slot of four zeros is empty; a digest of zeros is held as
+ * 1.
  */
 class Shard {
   #words = new Uint32Array(FIRST_SLOTS * WORDS);
@@ -106,7 +104,7 @@ class Shard {
     return true;
   }
 
-  /** Where the digest is, or where it would go. */
+  /** The slot of the digest, or the empty slot where it would go. */
   #slotOf(digest: string): number {
     const first = wordOf(digest, 0);
     const second = wordOf(digest, 1);
@@ -131,9 +129,7 @@ class Shard {
     return words[at] === 0 && words[at + 1] === 0 && words[at + 2] === 0 && words[at + 3] === 0;
   }
 
-  /**
-   * DS3: what stands behind the gap moves into it, unless that would put it before the slot where its search begins.
-   */
+  /** DS3: moves digests from behind the gap into it, but none to before the slot where its search begins. */
   #closeGap(from: number): void {
     const words = this.#words;
     const mask = words.length / WORDS - 1;
@@ -161,10 +157,7 @@ class Shard {
   }
 }
 
-/**
- * 32 of the digest's bits; the last word is never 0 where the others might be, so that no digest reads as an empty
- * slot.
- */
+/** A word of the digest. The last is never 0, so that no digest looks like an empty slot. */
 function wordOf(digest: string, word: number): number {
   const at = word * 4;
   const value =

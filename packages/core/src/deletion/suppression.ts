@@ -1,12 +1,12 @@
-/** Suppressions: users whose events a deletion request stops, and which events are theirs. */
+/** Suppressions: the users whose events a deletion request stops, and which events and deliveries are theirs. */
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Event } from "../event/event.ts";
 import { deliveryKey, eventKey } from "../routing/partition-key.ts";
 
 /**
- * How long whoever sends may go by what it knows of suppressions without an answer of the brokers, in ms: an attempt
- * begins only while the table of suppressions is known to have been whole within this time. Control answers a request
- * that suppresses this long after the brokers have it, so that from the answer on nobody sends who does not know of it.
+ * How long a sender may rely on its table of suppressions without an answer of the brokers, in ms: an attempt begins
+ * only while the table is known to have been whole within this time. Control answers a request that suppresses this
+ * long after the brokers have it, so that after the answer nobody sends who does not know of it.
  */
 export const SUPPRESSION_LEASE_MS = 10_000;
 
@@ -21,21 +21,20 @@ export interface Suppression {
   readonly endsAtMs: number | null;
 }
 
-/** The users that are suppressed, by `suppressionKey`. */
+/** The suppressed users, by `suppressionKey`. */
 export interface SuppressedUsers {
   readonly size: number;
   has(key: string): boolean;
 }
 
-/** Key of a user's record in `posthaste.suppressions`, which is that of their events. */
+/** The key of a user's record in `posthaste.suppressions`; it equals the key of the user's events. */
 export function suppressionKey(sourceId: string, userId: string): string {
   return eventKey(sourceId, { userId, anonymousId: null, messageId: "" });
 }
 
 /**
- * Whether an event is one of a suppressed user: of its user id, else of its anonymous id, which is who its deliveries
- * are kept in order by; of an alias also the id that it is aliased from, since its body names both. The notification of
- * a deletion itself is not.
+ * Whether an event is a suppressed user's: by its user id, else by its anonymous id, as its key goes. An alias is also
+ * the user's whose id it replaces, since its body names both. The notification of a deletion is nobody's.
  */
 export function isEventSuppressed(suppressed: SuppressedUsers, event: Event): boolean {
   if (suppressed.size === 0 || event.type === "delete") return false;
@@ -44,18 +43,18 @@ export function isEventSuppressed(suppressed: SuppressedUsers, event: Event): bo
   return type === "alias" && previousId !== null && suppressed.has(suppressionKey(sourceId, previousId));
 }
 
-/** What tells whose a delivery is: its record's key, and for an alias its body. */
+/** What tells which users a delivery is about: its record's key, and the body of an alias. */
 export interface DeliveryOfUser {
   readonly delivery: Pick<Delivery, "sourceId" | "destinationId" | "type">;
-  /** The record's key, as `deliveryKey` makes it; null for a record without one, which is nobody's. */
+  /** The record's key, as `deliveryKey` makes it; null for a record without a key, which is about nobody. */
   readonly key: string | null;
-  /** The delivery's body as text; asked for only of an alias. */
+  /** Answers the delivery's body as text; called for an alias alone. */
   readonly bodyText: () => string;
 }
 
 /**
- * The keys of the users that a delivery, a retry of it or its dead letter is about, as `suppressionKey` makes them;
- * none of a notification.
+ * The keys (`suppressionKey`) of the users that a delivery, its retry or its dead letter is about; none for a
+ * notification.
  */
 export function suppressionKeysOf({ delivery, key, bodyText }: DeliveryOfUser): readonly string[] {
   const { sourceId, destinationId, type } = delivery;
@@ -66,7 +65,7 @@ export function suppressionKeysOf({ delivery, key, bodyText }: DeliveryOfUser): 
   return previousId === null ? [own] : [own, suppressionKey(sourceId, previousId)];
 }
 
-/** The same as `isEventSuppressed`, of what the event became. */
+/** As `isEventSuppressed`, for a delivery of the event. */
 export function isDeliverySuppressed(suppressed: SuppressedUsers, of: DeliveryOfUser): boolean {
   return suppressed.size > 0 && suppressionKeysOf(of).some((key) => suppressed.has(key));
 }
@@ -74,10 +73,7 @@ export function isDeliverySuppressed(suppressed: SuppressedUsers, of: DeliveryOf
 const NOBODY: readonly string[] = [];
 const NO_USER = { userId: "", anonymousId: null, messageId: "" };
 
-/**
- * The id that an alias is aliased from, out of its body; null where there is none, as in the body of a dead letter that
- * was emptied.
- */
+/** The id that an alias replaces, from its body; null where there is none, as in the emptied body of a dead letter. */
 function previousIdOf(body: string): string | null {
   if (body === "") return null;
   const parsed: unknown = JSON.parse(body);

@@ -1,6 +1,6 @@
 /**
- * What each delivery process says of the destinations that it uses, and of itself, in `posthaste.destination-health`:
- * the newest record of a key stands, so every count goes on from the first.
+ * What each delivery process says of its destinations and of itself in `posthaste.destination-health`. The newest
+ * record of a key replaces the ones before, so every count is a sum from its start.
  */
 import type { DeferredCause } from "../delivery/deferred-cause.ts";
 import type { AttemptOutcome } from "../delivery/outcome.ts";
@@ -26,26 +26,29 @@ export interface HealthOfUrl {
   readonly openSinceMs: number | null;
   /** From when the next probe may go; null while the breaker is closed. */
   readonly nextProbeMs: number | null;
-  /** Until when the receiver asked not to be called; null for not at all. */
+  /** Until when the receiver asked not to be called; null when it did not. */
   readonly notBeforeMs: number | null;
-  /** Requests that have not ended. */
+  /** How many requests have not ended. */
   readonly inFlight: number;
-  /** Null before the first. */
+  /** The URL's last answer; null before the first. */
   readonly answer: LastAnswer | null;
 }
 
-/** Since `countedSinceMs`: what a process does not use for an hour it forgets, and counts from the start again. */
+/**
+ * Counts since `countedSinceMs`. A process forgets a destination that it does not use for an hour, and then counts from
+ * 0.
+ */
 export interface HealthCounts {
   readonly delivered: number;
   readonly retryable: number;
   readonly permanent: number;
-  /** Deliveries that went to a retry topic without a request, by `DeferredCause`. */
+  /** How many deliveries were deferred, by `DeferredCause`. */
   readonly deferred: Readonly<Partial<Record<DeferredCause, number>>>;
-  /** Requests by how long their outcome took; see `LATENCY_BOUNDS_MS`. */
+  /** How many requests had their outcome within each of `LATENCY_BOUNDS_MS`. */
   readonly latencies: readonly number[];
 }
 
-/** Requests to a URL that did not deliver and came to the same. */
+/** The requests to one URL that failed in the same way. */
 export interface FailedRequests {
   readonly url: string;
   /** A status or a code, as `errorOf` has it. */
@@ -56,35 +59,40 @@ export interface FailedRequests {
 /** What a process knows of one destination. Moments are ms since the epoch. */
 export interface DestinationHealth extends HealthCounts {
   readonly countedSinceMs: number;
-  /** When an attempt delivered, and when one did not; null before the first. */
+  /** When an attempt last delivered, and when one last failed; null before the first. */
   readonly deliveredAtMs: number | null;
   readonly failedAtMs: number | null;
-  /** When the first attempt failed since one delivered; null when the newest delivered, and before the first. */
+  /**
+   * When the first attempt failed after the newest that delivered; null when the newest attempt delivered, and before
+   * the first attempt.
+   */
   readonly failingSinceMs: number | null;
-  /** When the first attempt delivered after one that failed; null before that. */
+  /** When an attempt delivered that came after a failed one, the last time; null before that. */
   readonly recoveredAtMs: number | null;
-  /** Deliveries that wait in the process for a permit. */
+  /** How many deliveries wait in the process for a permit. */
   readonly waiting: number;
   readonly urls: readonly HealthOfUrl[];
-  /** Since `countedSinceMs`, also of URLs that it has no more; empty from a process of an earlier release. */
+  /**
+   * Since `countedSinceMs`, also for URLs that the destination has no more; empty from a process of an earlier release.
+   */
   readonly failures: readonly FailedRequests[];
 }
 
-/** What a process runs with. */
+/** The settings that a process runs with. */
 export interface ProcessHealth {
   readonly startedAtMs: number;
   readonly retryDelaysMs: readonly number[];
   readonly retryWindowMs: number;
-  /** Deliveries that one partition's window holds. */
+  /** How many deliveries the window of one partition holds. */
   readonly windowRecords: number;
-  /** Whether the attempt log has what failed, and which share (0 to 1) of what delivered. */
+  /** Whether the attempt log has failed attempts, and which share, from 0 to 1, of those that delivered. */
   readonly logsFailures: boolean;
   readonly loggedShare: number;
 }
 
-/** Either of a destination or of the process. */
+/** A record of one destination, or of the process itself. */
 export interface HealthRecord {
-  /** Names the process, from its start to its end. */
+  /** The name that the process drew at its start. */
   readonly instance: string;
   readonly writtenAtMs: number;
   readonly destinationId: string | null;

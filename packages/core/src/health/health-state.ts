@@ -1,35 +1,35 @@
 /**
- * The state of a destination, judged by what all processes say of it.
+ * The state of a destination, by what all delivery processes say of it.
  *
- * HJ1  *off* when its configuration says so; else *open* when a breaker of any process is not closed; else *failing*
- *      when over `FAILING_SHARE` of the attempts of five minutes failed, or the newest did and nothing was delivered
- *      since; else *healthy*.
- * HJ2  The reason is the newest failure among the URLs that are in the state: for *open* those whose breaker is not
- *      closed, for *failing* any.
+ * HJ1  A destination is *off* when its configuration says so; else *open* while a breaker of any process is not closed;
+ *      else *failing* when more than `FAILING_SHARE` of the attempts of five minutes failed, or the newest attempt
+ *      failed; else *healthy*.
+ * HJ2  The reason of a state is the newest failure: for *open* among the URLs whose breaker is not closed, for
+ *      *failing* among all.
  */
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
 
-/** The worst first, as lists have them. */
+/** The worst first, as lists show them. */
 export const HEALTH_STATES = ["open", "failing", "healthy", "off"] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
-/** For so long attempts count towards the state. */
+/** How long an attempt counts towards the state. */
 export const FAILING_WINDOW_MS = 5 * 60_000;
 const FAILING_SHARE = 0.05;
 
-/** Attempts of five minutes, of all processes. */
+/** The attempts of all processes within five minutes. */
 export interface RecentAttempts {
   readonly delivered: number;
   readonly failed: number;
-  /** Since when too many fail, as far back as that is known; null where they do not. */
+  /** Since when too many attempts fail, as far back as that is known; null where they do not. */
   readonly failingSinceMs: number | null;
 }
 
 export interface JudgedDestination {
   readonly isEnabled: boolean;
-  /** Its last change, ms since the epoch. */
+  /** When the destination was last changed, in ms since the epoch. */
   readonly updatedAtMs: number;
-  /** The URLs that it has now: what is known of others counts for nothing. */
+  /** The URLs that the destination has now; other URLs do not count. */
   readonly urls: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export interface HealthReason extends LastAnswer {
 
 export interface JudgedHealth {
   readonly state: HealthState;
-  /** Ms since the epoch; null for one that was always well, as far as that is known. */
+  /** Since when, in ms since the epoch; null for a destination that was always healthy, as far as that is known. */
   readonly sinceMs: number | null;
   readonly reason: HealthReason | null;
   /** The earliest probe, ms since the epoch; null where no breaker is open. */
@@ -52,7 +52,7 @@ export function isFailingShare({ delivered, failed }: Pick<RecentAttempts, "deli
   return failed > FAILING_SHARE * (delivered + failed);
 }
 
-/** HJ1. `held`: one for each process that counts. */
+/** HJ1. `held`: what each process that counts says. */
 export function judgeHealth(
   destination: JudgedDestination,
   held: readonly DestinationHealth[],
@@ -78,12 +78,12 @@ export function judgeHealth(
   return { state: "healthy", sinceMs, reason: null, nextProbeMs: null };
 }
 
-/** Null for one that is not failing. */
+/** Since when the destination is failing; null when it is not. */
 function failingSince(held: readonly DestinationHealth[], recent: RecentAttempts): number | null {
   const deliveredAtMs = most(held.map((each) => each.deliveredAtMs)) ?? Number.NEGATIVE_INFINITY;
   const failedAtMs = most(held.map((each) => each.failedAtMs));
   if (failedAtMs !== null && failedAtMs > deliveredAtMs) {
-    // What one process delivered ends the failing of another one.
+    // A delivery of one process ends the failing of all.
     const firstMs = least(held.map(({ failingSinceMs }) => failingSinceMs)) ?? failedAtMs;
     const streakMs = firstMs > deliveredAtMs ? firstMs : failedAtMs;
     return least([streakMs, recent.failingSinceMs]);

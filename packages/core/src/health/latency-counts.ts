@@ -1,8 +1,11 @@
-/** Latencies as counts: how many fell into each of sixteen buckets. Counts of several processes add up. */
+/** Latencies, counted in sixteen buckets. The counts of several processes add up. */
 
 export const LATENCY_BUCKETS = 16;
 
-/** The upper end of each bucket, ms: 1 ms, and 1.8 times the last from there; the last holds all that took longer. */
+/**
+ * The upper end of each bucket, in ms: 1 ms for the first, 1.8 times the one before for each other. The last bucket
+ * also has everything that took longer.
+ */
 export const LATENCY_BOUNDS_MS: readonly number[] = Array.from({ length: LATENCY_BUCKETS }, (_, index) => 1.8 ** index);
 
 /** The bucket of a latency in ms. */
@@ -14,8 +17,8 @@ export function latencyBucket(ms: number): number {
 }
 
 /**
- * The latency in ms that `share` (0 to 1) of what was counted does not exceed, as exact as the buckets are; null when
- * nothing was counted. Of what is in the last bucket nothing is known but that it took longer than the one before it.
+ * The latency in ms that `share` (0 to 1) of the requests did not exceed, as exact as the buckets are; null when
+ * nothing was counted. The last bucket gives no better answer than its own bounds.
  */
 export function latencyAt(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-/** What several processes say of the URLs of one destination, as one. */
+/** Merges what several processes say of the URLs of one destination. */
 import type { BreakerState } from "../isolation/circuit-breaker.ts";
 import type { DestinationHealth, HealthOfUrl } from "./health-record.ts";
 
@@ -6,8 +6,8 @@ import type { DestinationHealth, HealthOfUrl } from "./health-record.ts";
 const BREAKERS = ["closed", "half_open", "open"] as const satisfies readonly BreakerState[];
 
 /**
- * Of these URLs in their order: the worst breaker, since when and until when it is the earliest, the longest time that
- * the receiver asked for, the newest answer, and all requests that are out.
+ * Merges the health of these URLs, in their order: the worst breaker, the earliest moment at which one opened and at
+ * which one may probe, the longest `Retry-After`, the newest answer, and the sum of the requests that are out.
  */
 export function mergeUrls(urls: readonly string[], held: readonly DestinationHealth[]): readonly HealthOfUrl[] {
   const all = held.flatMap((each) => each.urls);
@@ -35,7 +35,7 @@ function merge(one: HealthOfUrl, other: HealthOfUrl): HealthOfUrl {
   };
 }
 
-/** A state of a later release is no worse than open, and no better than half open. */
+/** A state of a later release ranks between half open and open. */
 function rankOf(breaker: HealthOfUrl["breaker"]): number {
   return breaker === "other" ? 1.5 : BREAKERS.indexOf(breaker);
 }

@@ -1,27 +1,27 @@
-/** What was counted of late, in steps of one length: of a destination by the minute, of all of them by ten seconds. */
+/** Recent counts, in steps of one length: a minute for a destination, ten seconds for all destinations together. */
 import type { DestinationHealth } from "./health-record.ts";
 import { isFailingShare } from "./health-state.ts";
 import { LATENCY_BUCKETS } from "./latency-counts.ts";
 
-/** What was counted in some time. */
+/** What was counted within a time. */
 export interface Counted {
   readonly delivered: number;
   readonly retryable: number;
   readonly permanent: number;
-  /** Deliveries that went to a retry topic without a request. */
+  /** How many deliveries were deferred. */
   readonly deferred: number;
   readonly latencies: readonly number[];
 }
 
-/** A process's first record is of all its time while that is no longer than this. */
+/** A process's first record counts whole when it was written no later than this after its counts began. */
 const FIRST_RECORD_MS = 60_000;
 const STEPS = 60;
-/** Steps of which latencies are held. */
+/** For how many steps latencies are held. */
 const LATENCY_STEPS = 6;
 
 /**
- * What a process counted between two records of one key; `before` is undefined for the first that is known. Of a first
- * record that counts from long ago nothing is known of when that was, so it is not counted at all.
+ * What a process counted between two records of one key; `before` is undefined for the first record that is known. A
+ * first record whose counts began long ago adds nothing, since nobody knows when its counts came about.
  */
 export function countsSince(
   before: DestinationHealth | undefined,
@@ -54,7 +54,10 @@ function difference(before: DestinationHealth | undefined, now: DestinationHealt
   };
 }
 
-/** Of the newest sixty steps; moments are ms since the epoch. Plain numbers: there may be ten thousand of these. */
+/**
+ * Counts of the newest sixty steps. Moments are ms since the epoch. They are plain numbers, since there may be ten
+ * thousand of these objects.
+ */
 export class RecentCounts {
   readonly #stepMs: number;
   readonly #delivered = new Uint32Array(STEPS);
@@ -84,7 +87,10 @@ export class RecentCounts {
     }
   }
 
-  /** Attempts of the newest `steps` steps at this moment, of which the last is not over; `skip` leaves out so many. */
+  /**
+   * The attempts of the newest `steps` steps at `nowMs`, the unfinished step included; `skip` leaves out that many of
+   * the newest.
+   */
   attempts(nowMs: number, steps: number, skip = 0): { readonly delivered: number; readonly failed: number } {
     let [delivered, failed] = [0, 0];
     for (const step of this.#steps(nowMs, steps, skip)) {
@@ -94,7 +100,7 @@ export class RecentCounts {
     return { delivered, failed };
   }
 
-  /** Requests by latency, of the newest `steps` steps, at most six. */
+  /** The requests of the newest `steps` steps by latency; at most six steps. */
   latencies(nowMs: number, steps: number): readonly number[] {
     const sums: number[] = new Array(LATENCY_BUCKETS).fill(0);
     for (const step of this.#steps(nowMs, Math.min(steps, LATENCY_STEPS))) {
@@ -107,8 +113,8 @@ export class RecentCounts {
   }
 
   /**
-   * The begin of the earliest step from which on too many attempts failed in each step that had some; null when they do
-   * not in the newest one.
+   * The start of the earliest step since which too many attempts failed in every step with attempts; null when they did
+   * not in the newest such step.
    */
   failingSinceMs(nowMs: number): number | null {
     let since: number | null = null;
@@ -121,7 +127,7 @@ export class RecentCounts {
     return since;
   }
 
-  /** In order, those of which something is held. */
+  /** The steps that are held, in rising order. */
   *#steps(nowMs: number, steps: number, skip = 0): Iterable<number> {
     const last = Math.floor(nowMs / this.#stepMs) - skip;
     const first = Math.max(last - Math.min(steps, STEPS) + 1, this.#newest - STEPS + 1);

@@ -1,10 +1,10 @@
-/** Requests of a destination that did not deliver, of late, by URL and by what they came to. */
+/** The recent failed requests of a destination, by URL and answer. */
 import type { DestinationHealth, FailedRequests } from "./health-record.ts";
 import { countedFrom } from "./recent-counts.ts";
 
 const STEPS = 60;
 
-/** Of what a process counted between two records of one key, as `countsSince`. */
+/** What failed between two records of one process's key, as `countsSince` counts. */
 export function failuresSince(
   before: DestinationHealth | undefined,
   now: DestinationHealth,
@@ -17,7 +17,10 @@ export function failuresSince(
   });
 }
 
-/** Of the newest sixty steps; moments are ms since the epoch. Held of destinations alone at which something failed. */
+/**
+ * The failures of the newest sixty steps. Moments are ms since the epoch. Only a destination with failures has this
+ * object.
+ */
 export class RecentFailures {
   readonly #stepMs: number;
   readonly #steps = new Map<number, Map<string, FailedRequests>>();
@@ -34,7 +37,7 @@ export class RecentFailures {
     this.#forget(Math.max(...this.#steps.keys()));
   }
 
-  /** Of the newest `steps` steps at this moment, the most first. */
+  /** The failures of the newest `steps` steps at `nowMs`, the most frequent first. */
   failed(nowMs: number, steps: number): readonly FailedRequests[] {
     const last = Math.floor(nowMs / this.#stepMs);
     const sums = new Map<string, FailedRequests>();
@@ -54,7 +57,7 @@ function addTo(sums: Map<string, FailedRequests>, each: FailedRequests): void {
   sums.set(name, { ...each, count: each.count + (sums.get(name)?.count ?? 0) });
 }
 
-/** An answer has no blank, so that no two share a name. */
+/** An answer has no blank, so that no two failures share a name. */
 function nameOf({ url, answer }: FailedRequests): string {
   return `${answer} ${url}`;
 }

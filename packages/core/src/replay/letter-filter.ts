@@ -1,12 +1,12 @@
-/** Which dead letters: what can be asked for, and whether one is meant. */
+/** Filters of dead letters: what can be asked for, and which letters a filter fits. */
 import type { DeadLetterReason, DeadUrl } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 
-/** What is left out narrows nothing. */
+/** A filter; an absent field allows every letter. */
 export interface LetterFilter {
   readonly destinationId?: string | undefined;
   readonly reason?: DeadLetterReason | Other | undefined;
-  /** What one of its URLs came to, as `errorOf` has it. */
+  /** The status or code of one of the letter's URLs (`errorOf`). */
   readonly error?: string | undefined;
   readonly type?: EventType | Other | undefined;
   readonly userId?: string | undefined;
@@ -18,11 +18,11 @@ export interface LetterFilter {
   /** Before this moment, ms since the epoch. */
   readonly untilMs?: number | undefined;
   readonly messageIds?: readonly string[] | undefined;
-  /** Where they stand in their topic, as `letterPlace` writes it. */
+  /** The places of the letters in their topic, as `letterPlace` writes them. */
   readonly places?: readonly string[] | undefined;
 }
 
-/** What of a dead letter a filter asks for. */
+/** The facts of a dead letter that a filter goes by. */
 export interface LetterFacts {
   readonly partition: number;
   readonly offset: number;
@@ -32,11 +32,11 @@ export interface LetterFacts {
   readonly sourceId: string;
   readonly messageId: string;
   readonly type: EventType | Other;
-  /** Whom it is about: the user id, else the anonymous id, and what an alias is aliased from. */
+  /** Whom the letter is about: the user id, else the anonymous id, and for an alias also the id that it replaces. */
   readonly userIds: readonly string[];
-  /** Null where the event has no name, or it is not known. */
+  /** The event's name; null where it has none, or it is not known. */
   readonly event: string | null;
-  /** What its URLs came to (`lastAnswers`), as `errorOf` has it. */
+  /** What the letter's URLs answered last (`lastAnswers`), as `errorOf` has it. */
   readonly errors: readonly string[];
 }
 
@@ -45,12 +45,12 @@ export function letterPlace({ partition, offset }: Pick<LetterFacts, "partition"
   return `${partition}:${offset}`;
 }
 
-/** What a URL came to, in one word: the code of what failed, else the status. */
+/** What a URL answered, in one word: the code of its failure, else the status. */
 export function errorOf({ error, status }: Pick<DeadUrl, "error" | "status">): string {
   return error ?? String(status);
 }
 
-/** The test that a filter stands for. It goes by nothing but what the letter says, so it answers alike for ever. */
+/** The test of a filter. It goes by the letter alone, so that it always answers alike. */
 export function letterCheck(filter: LetterFilter): (letter: LetterFacts) => boolean {
   const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY, userId, error } = filter;
   const messageIds = filter.messageIds === undefined ? null : new Set(filter.messageIds);

@@ -1,21 +1,21 @@
-/** What a dry run counted, and for a replay how it is to be carried out (RP1 of `replay.ts`). */
+/** Plans: what a dry run counted, and for a replay how it is to be carried out (RP1 of `replay.ts`). */
 import type { DeadLetterReason } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 import type { LetterFilter } from "./letter-filter.ts";
 import type { LeftOutCounts, ReplayWant } from "./replay.ts";
 
-/** To be sent again, or to be seen no more. */
+/** What the letters of a plan are for: to be sent again, or to be purged. */
 export const PLAN_PURPOSES = ["replay", "purge"] as const;
 export type PlanPurpose = (typeof PLAN_PURPOSES)[number];
 
-/** Offsets of the dead letters' topic, from `start` up to before `end`. */
+/** Offsets of the dead-letter topic, from `start` up to, not including, `end`. */
 export interface PlannedRange {
   readonly partition: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** One of the letters that were counted. */
+/** One of the counted letters, as an example. */
 export interface LetterSample {
   readonly place: string;
   readonly messageId: string;
@@ -29,32 +29,35 @@ export interface ReplayPlan {
   readonly purpose: PlanPurpose;
   readonly want: ReplayWant;
   readonly filter: LetterFilter;
-  /** Those too that were delivered since or replayed before. */
+  /** The plan includes letters that were delivered since or replayed before. */
   readonly again: boolean;
-  /** Deliveries a second at the most; null for as many as the brokers take. */
+  /** The most deliveries a second; null for as many as the brokers take. */
   readonly ratePerSecond: number | null;
-  /** Kafka's id of the topic that it counted: of another one it says nothing. Null where the cluster has none. */
+  /**
+   * Kafka's id of the topic whose letters were counted; the plan says nothing of another topic. Null where the cluster
+   * gives no ids.
+   */
   readonly topicId: string | null;
   readonly ranges: readonly PlannedRange[];
-  /** Letters that are meant. */
+  /** How many letters the plan is for. */
   readonly matched: number;
-  /** Letters that fit the filter and are not meant. */
+  /** How many letters fit the filter and are left out, by cause. */
   readonly leftOut: LeftOutCounts;
-  /** Where those stand, and what nobody could read; see control's `PlaceSet`. */
+  /** The places of the letters that are left out, and of unreadable records, as control's `PlaceSet` has them. */
   readonly leftOutPlaces: Uint8Array;
   readonly samples: readonly LetterSample[];
   readonly createdAtMs: number;
-  /** A plan that is not started by then is gone. */
+  /** When the plan is forgotten, unless it is started before. */
   readonly expiresAtMs: number;
-  /** Null while it is only a plan. */
+  /** When the plan was started; null before. */
   readonly startedAtMs: number | null;
 }
 
 /** A plan that is being counted. */
 export interface PlanCounting extends Pick<ReplayPlan, "purpose" | "filter" | "again"> {
   readonly askedAtMs: number;
-  /** Letters that were looked at. */
+  /** How many letters were looked at so far. */
   readonly looked: number;
-  /** About how many there are to look at; null before it has begun. */
+  /** About how many there are; null before the counting has begun. */
   readonly of: number | null;
 }

@@ -14,7 +14,7 @@ import {
   type ReplayProgress,
   type ReplayWant,
   replayState,
-  roomOf,
+  sendableLetters,
   wantAfter,
 } from "./replay.ts";
 
@@ -73,8 +73,9 @@ class World {
   run(which: number, { letters, saves }: { readonly letters: number; readonly saves: boolean }): void {
     const runner = this.#at(which);
     if (runner === undefined) return;
-    if (this.want === "running") this.#send(runner, Math.min(letters, roomOf(runner.mine, runner.written, BATCH)));
-    if (saves || roomOf(runner.mine, runner.written, BATCH) <= 0) this.#save(runner);
+    if (this.want === "running")
+      this.#send(runner, Math.min(letters, sendableLetters(runner.mine, runner.written, BATCH)));
+    if (saves || sendableLetters(runner.mine, runner.written, BATCH) <= 0) this.#save(runner);
   }
 
   #at(which: number): Runner | undefined {

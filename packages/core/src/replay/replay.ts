@@ -1,29 +1,29 @@
 /**
- * Replays: dead letters that are sent again by a plan. The plan is one record, which whoever is asked changes; how far
- * it is carried out is another, which the one runner writes.
+ * Replays: dead letters that are sent again by a plan. The plan is one record, which any control process may change;
+ * the progress is another, which only the one runner writes.
  *
  * RP1  A plan names its letters for good: those between fixed offsets that fit its filter, but for the places that it
- *      leaves out. Whoever carries it out, whenever, sends no other.
- * RP2  Progress is of one runner, told by its generation: who begins or goes on raises it, and what an older generation
- *      would write is refused.
- * RP3  A runner sends no more than `REPLAY_BATCH` letters beyond its last written progress. So a runner that ends
- *      anywhere leaves that many, at the most, to be sent twice, and one that lives on unknowingly sends that many.
+ *      leaves out. Whoever carries it out, whenever, sends no other letter.
+ * RP2  Progress belongs to one runner, by its generation: a runner that begins or goes on raises the generation, and a
+ *      runner of an older generation may not write any more.
+ * RP3  A runner sends at most `REPLAY_BATCH` letters beyond the progress that it last wrote. So a runner that ends
+ *      anywhere, or goes on without knowing that it was taken over, causes at most that many letters to be sent twice.
  * RP4  Every letter of the plan that the progress has passed is counted once: as sent, or as left out by a cause.
  */
 
-/** Why a letter that fits is not sent. */
+/** Why a letter that fits the filter is not sent. */
 export const LEFT_OUT_CAUSES = [
-  /** An attempt that began after it died was delivered. */
+  /** An attempt that began after the letter was written delivered. */
   "deliveredSince",
   /** An earlier replay sent it; it may be under way. */
   "replayedBefore",
-  /** Its user is suppressed, or was when it died: then it has no body. */
+  /** The letter's user is suppressed, or was when the letter was written: then it has no body. */
   "suppressed",
   "destinationOff",
   "destinationRemoved",
   /** It was purged. */
   "purged",
-  /** Its topic's retention took it while the replay was paused or waited. */
+  /** Retention deleted the letter while the replay was paused or waited. */
   "expired",
 ] as const;
 export type LeftOutCause = (typeof LEFT_OUT_CAUSES)[number];
@@ -39,15 +39,15 @@ export const NONE_LEFT_OUT: LeftOutCounts = {
   expired: 0,
 };
 
-/** What is wanted of a plan; whoever is asked says so. */
+/** What a caller wants of a plan. */
 export const REPLAY_WANTS = ["planned", "running", "paused", "cancelled"] as const;
 export type ReplayWant = (typeof REPLAY_WANTS)[number];
 
-/** What the runner is at, or came to. `waiting`: it ended in order, and the next goes on. */
+/** What the runner does or came to. `waiting`: the runner stopped in order, and the next one goes on. */
 export const RUN_STATES = ["waiting", "running", "paused", "cancelled", "done", "failed"] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** As it is told; `waiting` too for what is wanted and not begun yet. */
+/** The states of a replay as callers see them; also `waiting` for one that is wanted and not begun. */
 export const REPLAY_STATES = ["planned", ...RUN_STATES] as const;
 export type ReplayState = (typeof REPLAY_STATES)[number];
 
@@ -60,23 +60,23 @@ export interface ReplayProgress {
   /** RP2. */
   readonly generation: number;
   readonly state: RunState;
-  /** The next offset of each partition; the plan's start where none is named. */
+  /** The next offset of each partition; a partition that is not named stands at the plan's start. */
   readonly next: readonly PartitionOffset[];
-  /** Letters that the brokers have as deliveries. */
+  /** How many letters the brokers have acknowledged as deliveries. */
   readonly sent: number;
-  /** Letters of the plan that were not sent after all. */
+  /** How many letters of the plan were found to be left out, by cause. */
   readonly leftOut: LeftOutCounts;
-  /** How often another runner went on where one had ended without a word. */
+  /** How often a runner took over from one that ended without writing so. */
   readonly takeovers: number;
   readonly beganAtMs: number;
-  /** Null before its end. */
+  /** When the replay ended; null before. */
   readonly endedAtMs: number | null;
 }
 
-/** Letters that are sent without their progress being written (RP3). */
+/** The most letters that are sent before the progress is written (RP3). */
 export const REPLAY_BATCH = 1000;
 
-/** The state that is told of a plan and how far it is: what runs is told so until its runner has stopped. */
+/** The state of a replay as callers see it: a running one counts as running until its runner has stopped. */
 export function replayState(want: ReplayWant, progress: ReplayProgress | undefined): ReplayState {
   if (progress !== undefined && (isEnded(progress) || progress.state === "running")) return progress.state;
   return want === "running" ? "waiting" : want;
@@ -86,7 +86,7 @@ export function isEnded({ endedAtMs }: Pick<ReplayProgress, "endedAtMs">): boole
   return endedAtMs !== null;
 }
 
-/** Whether the runner has something to do: to send, or to put on record that it stopped. */
+/** Whether a runner has something to do: to send, or to record that it stopped. */
 export function isDue(want: ReplayWant, progress: ReplayProgress | undefined): boolean {
   if (want === "planned" || (progress !== undefined && isEnded(progress))) return false;
   return want !== "paused" || progress?.state === "running";
@@ -109,18 +109,18 @@ const TO: Readonly<Record<ReplayAct, ReplayWant>> = {
 };
 
 /**
- * What is wanted after an act; null where the state does not allow it. What an act asks for and stands already is
- * allowed, so that it can be asked for again.
+ * What is wanted after an act; null where the state does not allow the act. An act that asks for what is wanted already
+ * is allowed, so that a caller may repeat it.
  */
 export function wantAfter(act: ReplayAct, want: ReplayWant, progress: ReplayProgress | undefined): ReplayWant | null {
   const isDone = progress !== undefined && isEnded(progress);
-  // What was asked before counts, whether or not the runner has come to it.
+  // The last act counts, whether or not the runner has obeyed it yet.
   const state = isDone ? progress.state : want;
   if (FROM[act].includes(state)) return TO[act];
   return want === TO[act] && (!isDone || state === want) ? want : null;
 }
 
-/** RP2: the progress of who begins, or goes on where another is or was. */
+/** RP2: the progress of a runner that begins, or goes on where another stopped or is given up. */
 export function claimProgress(held: ReplayProgress | undefined, nowMs: number): ReplayProgress {
   if (held === undefined) {
     const begun = { next: [], sent: 0, leftOut: NONE_LEFT_OUT, takeovers: 0, beganAtMs: nowMs, endedAtMs: null };
@@ -130,17 +130,17 @@ export function claimProgress(held: ReplayProgress | undefined, nowMs: number): 
   return { ...held, generation: held.generation + 1, state: "running", takeovers };
 }
 
-/** RP2: whether who claimed this may write over what stands. */
+/** RP2: whether the runner that claimed `mine` may still write over the progress that is held. */
 export function canWrite(held: ReplayProgress | undefined, mine: ReplayProgress): boolean {
   return held !== undefined && held.generation === mine.generation && !isEnded(held);
 }
 
 /** RP3: how many letters may be sent before the progress is written again. */
-export function roomOf(progress: ReplayProgress, written: ReplayProgress, batch = REPLAY_BATCH): number {
+export function sendableLetters(progress: ReplayProgress, written: ReplayProgress, batch = REPLAY_BATCH): number {
   return batch - (progress.sent - written.sent);
 }
 
-/** What was done of one partition: everything below `next` is passed. */
+/** What a runner did in one partition: it has passed every offset below `next`. */
 export interface ReplayStep {
   readonly partition: number;
   readonly next: number;
@@ -166,7 +166,7 @@ export function addLeftOut(counts: LeftOutCounts, causes: Iterable<LeftOutCause>
   return sum;
 }
 
-/** Where a partition is gone on with; `start` when nothing of it was passed. */
+/** The offset at which a runner goes on in a partition; `start` when none of it was passed. */
 export function nextOffset(progress: ReplayProgress, { partition, offset: start }: PartitionOffset): number {
   return progress.next.find((each) => each.partition === partition)?.offset ?? start;
 }

@@ -1,10 +1,10 @@
 /**
- * The body that leaves: an event as the JSON object that receivers get, in the documented shapes and no others, or, for
- * a destination that asks for it, with what the call had besides behind them.
+ * The body of a delivery's requests: the event as a JSON object, in the documented shape of its type or, for a
+ * destination that asks for it, with the other fields of the call behind that.
  *
- * The body is put together from the event's JSON fragments, which are outputs of `JSON.stringify`. Nothing is parsed,
- * and what comes out is a fixed point again: `JSON.stringify(JSON.parse(body)) === body`. Receivers verify the
- * signature over their own re-serialisation, so that is part of the signature's contract.
+ * The body is put together from the event's JSON fragments. Nothing of the documented shape is parsed, and the body is
+ * a fixed point: `JSON.stringify(JSON.parse(body)) === body`. Receivers verify the signature over their own
+ * re-serialisation, so that is part of the signature's contract.
  *
  * A field of a type's shape that the call did not have is `null` (an object: `{}`), so that a receiver finds the same
  * keys in every body of a type. `anonymousId` is the one exception: it is there only when the call had one.
@@ -15,10 +15,10 @@ import type { Payload } from "../config/destination.ts";
 import type { Event } from "../event/event.ts";
 import { toIsoTime } from "../event/iso-time.ts";
 
-/** The request body of an event, serialised once for all its destinations that want it so. */
+/** The request body of an event, made once for all destinations with this payload. */
 export function toWebhookBody(event: Event, payload: Payload = "documented"): string {
   const body = documentedBody(event);
-  // A notification of a deletion is no call, and has nothing besides.
+  // The notification of a deletion is no call, and has no other fields.
   if (payload === "documented" || event.type === "delete") return body;
   return `${body.slice(0, -1)},${besides(event)}}`;
 }
@@ -49,7 +49,7 @@ function documentedBody(event: Event): string {
   }
 }
 
-/** Without a userId it is null: otherwise an anonymous call could not be told from another. */
+/** `userId` is null where the call had none, so that every body of a type has the same keys. */
 function user(event: Event): string {
   return `"userId":${JSON.stringify(event.userId)}${anonymousId(event)}`;
 }
@@ -63,8 +63,8 @@ function end(event: Event, timestamp: string): string {
 }
 
 /**
- * What the call had besides: no key of it stands in the documented shape of the same type. What the call's own JSON
- * said is taken as it was, so this is a fixed point too; it is parsed for that, at the cost of those that ask for it.
+ * The other fields of the call, none of which is in the documented shape of its type. The call's own JSON is taken as
+ * it was, so that the result is a fixed point too; it is parsed for that, only for destinations that ask for it.
  */
 function besides(event: Event): string {
   const { type, name, propertiesJson, messageId, receivedAtMs, integrations } = event;

@@ -1,4 +1,4 @@
-/** What a delivery says of its event beside the body, so that whoever finds it later need not look for the event. */
+/** The fields of its event that a delivery has beside the body, so that its readers need not look for the event. */
 import type { Event } from "../event/event.ts";
 import { shortName } from "./short-name.ts";
 
@@ -9,11 +9,10 @@ export function eventNameOf({ type, event, name }: Pick<Event, "type" | "event" 
 }
 
 /**
- * What the event has beside the documented body, as a fragment (JF1 of json-fragment.ts): the call's other fields with
- * its `sentAt` and `originalTimestamp`, a page's `name`, a screen's `properties`, and `integrations`. Null where there
- * is nothing.
- *
- * The members that are added here stand at the end and are never among the call's other fields.
+ * The fields of the event that the documented body has no place for, as a fragment (JF1 of json-fragment.ts): the
+ * call's other fields with its `sentAt` and `originalTimestamp`, a page's `name`, a screen's `properties`, and
+ * `integrations`. Null where there are none. The members that are added to the call's other fields are never among
+ * those.
  */
 export function fieldsLeftOut(event: Event): string | null {
   const { type, name, propertiesJson, integrations, restJson } = event;

@@ -1,6 +1,6 @@
 /**
- * A 64-bit hash of text under a seed, as two halves of 32 bits; for sets of ids. Whoever knows the seed finds two texts
- * of one hash within a second, so what strangers name is hashed under a seed that nobody outside the process knows.
+ * A seeded 64-bit hash of text, as two halves of 32 bits, for sets of ids. Whoever knows the seed finds two texts of
+ * one hash within a second, so ids that strangers choose are hashed under a seed that nobody outside the process knows.
  */
 
 export interface Hash64 {
@@ -8,7 +8,7 @@ export interface Hash64 {
   readonly low: number;
 }
 
-/** Hashes the texts in their order, under the seed; where one ends and the next begins counts. */
+/** Hashes the texts in their order. Where one text ends and the next begins counts. */
 export function hash64(seed: Hash64, ...texts: readonly string[]): Hash64 {
   let high = 0x9e3779b9 ^ seed.high;
   let low = 0x85ebca6b ^ seed.low;
@@ -22,7 +22,7 @@ export function hash64(seed: Hash64, ...texts: readonly string[]): Hash64 {
     high = Math.imul(high ^ 0x10000, 0x9e3779b1);
     low = Math.imul(low ^ 0x10000, 0x5f356495);
   }
-  // The halves are mixed into one another, since a product's low bits know only the low bits of what went in.
+  // The halves are mixed into one another, since the low bits of a product depend on the low bits of its factors alone.
   high = mix(high ^ (low >>> 15), low);
   low = mix(low ^ (high >>> 13), high);
   return { high: high >>> 0, low: low >>> 0 };

@@ -1,14 +1,14 @@
 /**
- * The ids that one events partition saw lately, each with the offset where it stood first: a help against sources that
- * send a call again.
+ * The ids that one events partition had lately, each with the offset of its first record, to find calls that a source
+ * sent twice.
  *
- * Owns: two generations of hashes in flat arrays; the older one is forgotten as a whole when the younger one is full.
- * RI1  An id is held for at least the newest `limit` additions, and never more than twice as many ids are held.
- * RI2  A record is a duplicate when its id is held with a *lower* offset (else it would meet itself when it is read
- *      again) and came at most `windowMs` before it.
- *      What is answered for it is the offset that is held: that of the first of its window.
- * RI3  Of an id that is added twice the lower offset is held: what a rebuild adds late is judged as if it had come
- *      first.
+ * Owns: two generations of hashes in flat arrays; the older one is dropped as a whole when the younger one is full.
+ * RI1  An id is held for at least the next `limit` additions, and never more than twice as many ids are held.
+ * RI2  A record is a duplicate when its id is held with a lower offset and came at most `windowMs` before it. The
+ *      offset must be lower, since a record that is read again meets its own id. The answer is the offset that is held,
+ *      that of the first record within the window.
+ * RI3  When an id comes twice the lower offset is held, so that a record that a rebuild reads late counts as the first.
+ *      A record that comes after the window begins a new one, and its offset is held.
  */
 import type { Hash64 } from "./hash64.ts";
 
@@ -28,7 +28,7 @@ export class RecentIds {
     this.#old = new Generation();
   }
 
-  /** Notes the id; answers the offset of the record that this one is a duplicate of, or null for no duplicate. */
+  /** Notes the id. Answers the offset of the record that this one is a duplicate of; null when it is none. */
   firstOffset(id: Hash64, offset: number, atMs: number): number | null {
     const held = this.#find(id);
     if (held === null) {
@@ -38,12 +38,12 @@ export class RecentIds {
     const [generation, slot] = held;
     const first = generation.offsetAt(slot);
     if (first < offset && atMs - generation.timeAt(slot) <= this.#limits.windowMs) return first;
-    // A lower offset (RI3); or too long after the other, and so the first of a new window.
+    // RI3: the offset is lower, or the window is over.
     generation.set(slot, offset, atMs);
     return null;
   }
 
-  /** Ids held now. */
+  /** How many ids are held. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }
@@ -66,7 +66,7 @@ export class RecentIds {
 
 const FIRST_CAPACITY = 1024;
 
-/** A hash table by linear probing that grows and never removes. A slot with a time of NaN is empty. */
+/** A hash table with linear probing that grows and never removes. A slot whose time is NaN is empty. */
 class Generation {
   #high = new Uint32Array(FIRST_CAPACITY);
   #low = new Uint32Array(FIRST_CAPACITY);
@@ -94,7 +94,7 @@ class Generation {
   }
 
   add(id: Hash64, offset: number, atMs: number): void {
-    // Half empty at least, so that a probe stays short.
+    // At least half of the slots are empty, so that a search stays short.
     if (this.size * 2 >= this.#times.length) this.#grow();
     const slot = this.#slotFor(id);
     this.#high[slot] = id.high;
@@ -107,7 +107,7 @@ class Generation {
     return Number.isNaN(this.#times[slot]);
   }
 
-  /** Where the id is, or where it would go. */
+  /** The slot of the id, or the empty slot where it would go. */
   #slotFor(id: Hash64): number {
     const mask = this.#times.length - 1;
     let slot = id.low & mask;

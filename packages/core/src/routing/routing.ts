@@ -1,7 +1,7 @@
 /** Which destinations an event goes to. */
 import { type Destination, WEBHOOKS } from "../config/destination.ts";
 
-/** What routing needs of a destination; no secret is among it. */
+/** The fields of a destination that routing needs; no secret is among them. */
 export type RoutableDestination = Pick<Destination, "id" | "enabled" | "sourceIds" | "payload">;
 
 /** Why an event became no delivery. */
@@ -18,20 +18,20 @@ export const UNROUTED_CAUSES = [
   "suppressed",
 ] as const;
 export type UnroutedCause = (typeof UNROUTED_CAUSES)[number];
-/** The causes that the configuration and the event itself give. */
+/** The causes that follow from the configuration and the event itself. */
 export type NotRouted = Exclude<UnroutedCause, "duplicate" | "suppressed">;
 
 /**
- * The integrations rule: a destination named in the map is on or off as it says; `All: false` switches off those that
- * are not named; all are on otherwise. Names are case sensitive, but for `all: false`, which a widespread Go client
- * writes when its user asks for `All: false`: it counts where `All` itself is absent.
+ * The integrations rule: a destination that the map names is on or off as its entry says; `All: false` switches off
+ * those that it does not name; all others are on. Names are case sensitive, but for `all: false`, which a widespread Go
+ * client writes when its user asks for `All: false`: it counts where `All` is absent.
  */
 export function isEnabledByIntegrations(integrations: Readonly<Record<string, boolean>>, name: string): boolean {
   const entry = integrationOf(integrations, name);
   return entry === null || (integrations[entry] ?? true);
 }
 
-/** The name of the entry by which the map decides for a destination of this name; null where none says anything. */
+/** The name of the entry that decides for a destination of this name; null where none does. */
 export function integrationOf(integrations: Readonly<Record<string, boolean>>, name: string): string | null {
   for (const entry of [name, "All", "all"]) if (Object.hasOwn(integrations, entry)) return entry;
   return null;
@@ -41,20 +41,19 @@ const NONE: readonly RoutableDestination[] = [];
 const NO_IDS: readonly string[] = [];
 
 /**
- * Destinations by source, as the router needs them for every event: those that are switched on, in order of id (R2),
- * and of those that are switched off the ids.
+ * The destinations of each source: those that are switched on, in order of id (R2), and the ids of those that are off.
  *
- * Owns: the newest state of every destination it was told of, and the lists made from it.
+ * Owns: the newest state of every destination that it was told of, and the lists that it makes of them.
  * RT1  `destinationsOf` answers the same array until a destination of that source changes.
- * RT2  A list holds exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit; the
- *      other list holds those that are not enabled, in the same order.
+ * RT2  That list has exactly the enabled destinations whose `sourceIds` name the source, ids ascending by code unit;
+ *      `switchedOff` has the ids of those that are not enabled, in the same order.
  */
 export class RoutingTable {
   readonly #destinations = new Map<string, RoutableDestination>();
   readonly #bySource = new Map<string, readonly RoutableDestination[]>();
   readonly #offBySource = new Map<string, readonly string[]>();
 
-  /** The newest state of a destination; `undefined` when it was removed. */
+  /** Notes the newest state of a destination; `undefined` when it was removed. */
   set(id: string, destination: RoutableDestination | undefined): void {
     const before = this.#destinations.get(id);
     for (const sourceId of before?.sourceIds ?? []) this.#drop(sourceId, id);
@@ -90,7 +89,7 @@ export class RoutingTable {
   }
 
   #add(sourceId: string, added: RoutableDestination): void {
-    // A source may be named twice.
+    // The destination may name the source twice.
     this.#drop(sourceId, added.id);
     if (added.enabled) {
       const list = [...this.destinationsOf(sourceId), added];
@@ -108,8 +107,8 @@ function put<T>(lists: Map<string, readonly T[]>, sourceId: string, list: readon
 }
 
 /**
- * The destinations that an event of this source with these integrations goes to, in order of id, or why there is none.
- * Every destination is of the one type today, so the integrations switch on all of them or none.
+ * The destinations that an event goes to, in order of id, or why there is none. All destinations have the one type, so
+ * that the integrations switch on all of them or none.
  */
 export function routeEvent(
   event: { readonly sourceId: string; readonly integrations: Readonly<Record<string, boolean>> },

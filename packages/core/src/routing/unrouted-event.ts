@@ -15,16 +15,16 @@ export interface UnroutedEvent {
   readonly event: string | null;
   /** Null in an entry from before this field. */
   readonly receivedAtMs: number | null;
-  /** The config offset that the routing table stood at. */
+  /** The offset in `posthaste.destination-config` up to which the router had read. */
   readonly configOffset: number | null;
   /**
-   * Of `destination_off` and `integrations`: the destinations that would have taken the event, the first ones of many;
-   * else none.
+   * For `destination_off` and `integrations`: the first of the destinations that would have taken the event; else
+   * empty.
    */
   readonly destinationIds: readonly string[];
-  /** Of a duplicate: the offset of the first, in the same partition; else null. */
+  /** For a duplicate: the offset of the first record, in the same partition; else null. */
   readonly firstOffset: number | null;
-  /** Of `integrations`: the entry of the event's map that decided; else null. */
+  /** For `integrations`: the entry of the event's map that decided; else null. */
   readonly integration: string | null;
 }
 

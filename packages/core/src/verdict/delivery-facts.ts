@@ -1,4 +1,4 @@
-/** What is known of one delivery, from the attempt log and the dead letters: the facts that a verdict is made of. */
+/** The facts of one delivery, from the attempt log and the dead letters, that a verdict is made of. */
 import type { AttemptRecord, DeferralRecord } from "../delivery/attempt-record.ts";
 import type { UrlAnswer } from "./verdict.ts";
 
@@ -7,15 +7,15 @@ export interface LetterFact {
   readonly deadAtMs: number;
   readonly reason: string;
   readonly reasonClass: string;
-  /** Attempts made. */
+  /** How many attempts were made. */
   readonly attempts: number;
   readonly replayId: string | null;
   readonly lastAttempt: readonly UrlAnswer[];
-  /** `partition:offset`; null for one that was purged. */
+  /** The letter's place, as `partition:offset`; null for a letter that was purged. */
   readonly place: string | null;
 }
 
-/** All of one event for one destination, in any order. */
+/** All facts of one event for one destination, in any order. */
 export interface DeliveryFacts<Letter extends LetterFact = LetterFact> {
   readonly attempts: readonly AttemptRecord[];
   readonly deferrals: readonly DeferralRecord[];

@@ -1,33 +1,33 @@
-/** How a delivery stands, in one word. */
+/** The state of a delivery, in one word. */
 import { OTHER } from "../event/event.ts";
 import type { DeliveryFacts } from "./delivery-facts.ts";
 import { judgeDelivery } from "./delivery-verdict.ts";
 import type { DeliveryVerdict } from "./verdict.ts";
 
 export const DELIVERY_STATES = [
-  /** A URL that it was for took it, and none is owed. */
+  /** A URL took the delivery, and none is owed. */
   "delivered",
   /** An attempt failed, and the next one is planned. */
   "waiting_retry",
-  /** It waits in a retry topic and no request was made. */
+  /** The delivery waits in a retry topic without a request. */
   "deferred",
-  /** It is tried no more. */
+  /** The delivery is not tried any more. */
   "dead_letter",
   /** A deletion request stopped it. */
   "suppressed",
-  /** What is known does not say. */
+  /** The facts do not say. */
   OTHER,
 ] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-export interface StandingDelivery {
+export interface JudgedDelivery {
   readonly state: DeliveryState;
-  /** Null where what is known does not say. */
+  /** Null where the facts do not say. */
   readonly verdict: DeliveryVerdict | null;
 }
 
 /** `nowMs`: ms since the epoch; the state itself does not depend on it. */
-export function standingOf(facts: DeliveryFacts, nowMs: number): StandingDelivery {
+export function stateOf(facts: DeliveryFacts, nowMs: number): JudgedDelivery {
   const verdict = judgeDelivery(facts, nowMs);
   if (verdict === null) return { state: OTHER, verdict };
   return { state: verdict.cause === "delivered_elsewhere" ? "delivered" : verdict.cause, verdict };

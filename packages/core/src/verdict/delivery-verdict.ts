@@ -1,19 +1,19 @@
 /**
- * The verdict on one delivery. What is known is gone through in the order of time; each fact ends what was open of the
- * URLs that it is about, and opens what it says itself.
+ * The verdict on one delivery. `judgeDelivery` goes through the facts in the order of time: each fact closes what was
+ * open for the URLs that it is about, and opens what follows from itself.
  */
 import type { AttemptRecord, DeferralRecord, LoggedFollowUp } from "../delivery/attempt-record.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
 import { factsInOrder, isDeliveredStatus, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 import { type DeliveryVerdict, type UrlAnswer, VERDICT_CAUSES } from "./verdict.ts";
 
-/** What is open of some URLs. */
+/** What is open for some URLs of the delivery. */
 interface Open {
   readonly urls: OwedUrls;
   readonly verdict: DeliveryVerdict;
 }
 
-/** Answers null where nothing is known of the delivery. `nowMs`: ms since the epoch. */
+/** Null where no fact is known. `nowMs`: ms since the epoch. */
 export function judgeDelivery(facts: DeliveryFacts, nowMs: number): DeliveryVerdict | null {
   let open: readonly Open[] = [];
   let delivered: DeliveryVerdict | null = null;
@@ -43,7 +43,7 @@ function opened(attempt: AttemptRecord, followUp: LoggedFollowUp): Open {
   const tries = attempt.attempt;
   if (followUp.kind !== "retry") {
     const reason = followUp.reason ?? followUp.kind;
-    // The letter itself says more, where it is held: it comes later, and ends this.
+    // The letter itself says more where it is known: its fact comes later, and closes this.
     const atMs = attempt.startedAtMs;
     if (reason === "suppressed") return { urls, verdict: { cause: "suppressed", atMs, tries } };
     return { urls, verdict: { cause: "dead_letter", atMs, reason, reasonClass: null, tries, last, place: null } };
@@ -60,7 +60,7 @@ function deferredOf(deferral: DeferralRecord, nowMs: number): DeliveryVerdict {
 }
 
 function deadOf({ deadAtMs, reason, reasonClass, attempts, lastAttempt, place }: LetterFact): DeliveryVerdict {
-  // A deletion request stopped it; the letter holds nothing of the user, and cannot be sent again.
+  // A deletion request stopped the delivery; its letter has nothing of the user, and cannot be sent again.
   if (reason === "suppressed") return { cause: "suppressed", atMs: deadAtMs, tries: attempts };
   const last = lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
   return { cause: "dead_letter", atMs: deadAtMs, reason, reasonClass, tries: attempts, last, place };

@@ -1,7 +1,4 @@
-/**
- * The facts of one delivery in one order, which is the same in every process: the time, then what happened, then what
- * else tells them apart. A fact ends what was open of the URLs that it is about.
- */
+/** The order of a delivery's facts, the same in every process: by time, then by kind, then by whatever else differs. */
 import type { AttemptRecord, DeferralRecord } from "../delivery/attempt-record.ts";
 import { classifyStatus } from "../delivery/outcome.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
@@ -14,7 +11,7 @@ export type Fact<Letter extends LetterFact = LetterFact> =
   | { readonly atMs: number; readonly deferral: DeferralRecord }
   | { readonly atMs: number; readonly letter: Letter };
 
-/** Oldest first. Of one moment an attempt comes first, then what followed it. */
+/** The facts, oldest first. At one moment an attempt comes before what followed it. */
 export function factsInOrder<Letter extends LetterFact>({
   attempts,
   deferrals,
@@ -28,7 +25,7 @@ export function factsInOrder<Letter extends LetterFact>({
   return all.length < 2 ? all : all.sort(compareFacts);
 }
 
-/** 0 for none but the same fact. */
+/** 0 for equal facts alone. */
 export function compareFacts(one: Fact, other: Fact): number {
   const sooner = one.atMs - other.atMs || rankOf(one) - rankOf(other) || numberOf(one) - numberOf(other);
   if (sooner !== 0) return sooner;
@@ -36,7 +33,7 @@ export function compareFacts(one: Fact, other: Fact): number {
   return text === others ? 0 : text < others ? -1 : 1;
 }
 
-/** The URLs of which a fact ends what was open. */
+/** The URLs for which a fact closes what was open. */
 export function urlsOf(fact: Fact): OwedUrls {
   if ("attempt" in fact) return fact.attempt.urls.map(({ url }) => url);
   if ("deferral" in fact) return fact.deferral.urls;
@@ -44,12 +41,12 @@ export function urlsOf(fact: Fact): OwedUrls {
   return lastAttempt.length === 0 ? null : lastAttempt.map(({ url }) => url);
 }
 
-/** Whether they may have a URL in common. */
+/** Whether the two may have a URL in common. */
 export function sharesUrl(some: OwedUrls, others: OwedUrls): boolean {
   return some === null || others === null || some.some((url) => others.includes(url));
 }
 
-/** The answer of the URL that took it; undefined where none did. */
+/** The answer of the URL that took the delivery; undefined where none did. */
 export function takenBy({ outcome, urls }: Pick<AttemptRecord, "outcome" | "urls">) {
   return outcome === "delivered" ? urls.find(({ status }) => isDeliveredStatus(status)) : undefined;
 }

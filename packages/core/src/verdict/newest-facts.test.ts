@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AttemptRecord, DeferralRecord, LoggedDelivery, LoggedFollowUp } from "../delivery/attempt-record.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
-import { standingOf } from "./delivery-state.ts";
+import { stateOf } from "./delivery-state.ts";
 import { judgeDelivery } from "./delivery-verdict.ts";
 import { addFacts, lastFact } from "./newest-facts.ts";
 
@@ -115,6 +115,6 @@ describe("the facts of a delivery that are kept", () => {
       known = addFacts(known, { ...NOTHING, attempts: [made] });
     }
     expect(known.attempts.map((each) => each.attempt)).toEqual([30]);
-    expect(standingOf(known, 0)).toMatchObject({ state: "waiting_retry", verdict: { tries: 30 } });
+    expect(stateOf(known, 0)).toMatchObject({ state: "waiting_retry", verdict: { tries: 30 } });
   });
 });

@@ -1,14 +1,14 @@
 /**
- * What of a delivery's facts has to be kept: those that say how it stands, however many there were. Facts may be joined
- * in any order, and twice: the outcome is the same, and so is the verdict on it.
+ * The facts of a delivery that must be kept: those that say how it stands, however many there were. Facts may be added
+ * in any order, and twice: the facts that are kept are the same, and so is the verdict on them.
  */
 import type { AttemptRecord } from "../delivery/attempt-record.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
 import { compareFacts, type Fact, factsInOrder, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 
 /**
- * Joins what is known with more of it. Kept are the facts that no later one overtakes, the newest attempt, and the
- * newest that delivered.
+ * Adds facts to those that are known. It keeps each fact that no later one overtakes, the newest attempt, and the
+ * newest attempt that delivered.
  */
 export function addFacts<Letter extends LetterFact>(
   known: DeliveryFacts<Letter>,
@@ -34,7 +34,7 @@ export function addFacts<Letter extends LetterFact>(
   };
 }
 
-/** The newest of them; undefined where there is none. */
+/** The newest fact; undefined where there is none. */
 export function lastFact<Letter extends LetterFact>(facts: DeliveryFacts<Letter>): Fact<Letter> | undefined {
   return factsInOrder(facts).at(-1);
 }
@@ -46,7 +46,7 @@ function withoutRepeats<Letter extends LetterFact>(facts: readonly Fact<Letter>[
   });
 }
 
-/** Whether a later fact ends all that this one left open, and all that this one ended. */
+/** Whether a later fact closes all that this one opened, and all that this one closed. */
 function overtakes(later: Fact, fact: Fact): boolean {
   const ended = urlsOf(later);
   return (

@@ -1,39 +1,39 @@
 /**
- * The answer to "why did this event not arrive?": one cause of a closed list for each destination of an event, and the
- * worst of them for the event as a whole.
+ * Verdicts, the answer to "why did this event not arrive?": one cause of a closed list for each destination of an
+ * event, and the worst of them for the event as a whole.
  */
 import type { DeferredCause } from "../delivery/deferred-cause.ts";
 import type { Other } from "../event/event.ts";
 
-/** The closed list, the worst first: where an event has several, the first of them here is the event's. */
+/** The closed list, the worst first. An event with several causes has the first of them. */
 export const VERDICT_CAUSES = [
-  /** A single call that ingest did not accept. */
+  /** Ingest refused a single call. */
   "refused",
-  /** A call of a batch that ingest did not accept, while others of it were. */
+  /** Ingest refused a call of a batch, and accepted others. */
   "rejected_in_batch",
-  /** A dead letter: the delivery is tried no more. */
+  /** The delivery is a dead letter and is not tried any more. */
   "dead_letter",
   /** Every destination of the source is switched off. */
   "destination_off",
   /** No destination is connected to the source. */
   "no_destination",
-  /** The event's own integrations keep it from its destinations. */
+  /** The event's own integrations switch its destinations off. */
   "integration_off",
   /** A deletion request stopped the user's events. */
   "suppressed",
   /** An attempt failed, and the next one is planned. */
   "waiting_retry",
-  /** It waits in a retry topic and no request was made. */
+  /** The delivery waits in a retry topic without a request. */
   "deferred",
-  /** The router or delivery has not read it yet. */
+  /** The router or delivery has not read the record yet. */
   "in_pipeline",
-  /** Nothing that is known says what became of it. */
+  /** No fact says what became of the event. */
   "unknown",
   /** The source sent the same message id before. */
   "duplicate_of",
-  /** One of several URLs took it, and others did not. */
+  /** One of several URLs took the delivery, and others did not. */
   "delivered_elsewhere",
-  /** Every URL that was called took it. */
+  /** Every URL that was called took the delivery. */
   "delivered",
 ] as const;
 export type VerdictCause = (typeof VERDICT_CAUSES)[number];
@@ -43,10 +43,10 @@ export type DeliveryVerdict =
   | {
       readonly cause: "delivered" | "delivered_elsewhere";
       readonly atMs: number;
-      /** The URL that took it first. */
+      /** The URL that took the delivery. */
       readonly url: string;
       readonly durationMs: number;
-      /** Attempts that were made, of the newest replay where it was sent again. */
+      /** How many attempts were made; of the newest replay where the delivery was sent again. */
       readonly tries: number;
       /** What the other URLs of that attempt answered. */
       readonly others: readonly UrlAnswer[];
@@ -64,7 +64,10 @@ export type DeliveryVerdict =
       readonly cause: "deferred";
       readonly deferredCause: DeferredCause | Other;
       readonly sinceMs: number;
-      /** Of the first deferral, which alone is logged; null when it is past, since later ones may have followed. */
+      /**
+       * The due time of the first deferral, which alone is logged; null once it is past, since later ones may have
+       * followed.
+       */
       readonly dueAtMs: number | null;
       readonly deadlineMs: number | null;
       readonly tries: number;
@@ -78,15 +81,18 @@ export type DeliveryVerdict =
       readonly cause: "dead_letter";
       readonly atMs: number;
       readonly reason: string;
-      /** Null where the letter itself is not held. */
+      /** Null where the letter itself is not known. */
       readonly reasonClass: string | null;
       readonly tries: number;
       readonly last: readonly UrlAnswer[];
-      /** `partition:offset`; null where the letter itself is not held, or (its class is known then) was purged. */
+      /**
+       * The letter's place, as `partition:offset`. Null where the letter itself is not known, and for a purged letter,
+       * whose class is known.
+       */
       readonly place: string | null;
     };
 
-/** What is known of a delivery that nothing is logged of. */
+/** What is known of a delivery that no record of the logs names. */
 export type OtherVerdict =
   | ({ readonly cause: "in_pipeline"; readonly tries: number } & Behind)
   | {
@@ -98,24 +104,24 @@ export type OtherVerdict =
       readonly tries: number;
     };
 
-/** How much of a partition its reader has before it comes to a record. */
+/** How much of a partition its reader has to finish before it comes to a record. */
 export interface Behind {
-  /** Records that stand before it and are not finished. */
+  /** How many records before it are not finished. */
   readonly recordsBehind: number;
-  /** How long the first of them, or the record itself, has been there, in ms. */
+  /** How long the first of those, or the record itself, has been there, in ms. */
   readonly behindMs: number;
 }
 
-/** What one URL answered. */
+/** What one URL answered to an attempt. */
 export interface UrlAnswer {
   readonly url: string;
-  /** Null when none arrived. */
+  /** The status; null when none arrived. */
   readonly status: number | null;
   /** A code, null when a status arrived. */
   readonly error: string | null;
 }
 
-/** Answers the worst of several causes; `unknown` where there is none. */
+/** The worst of several causes; `unknown` where there is none. */
 export function worstCause(causes: readonly VerdictCause[]): VerdictCause {
   return VERDICT_CAUSES.find((cause) => causes.includes(cause)) ?? "unknown";
 }

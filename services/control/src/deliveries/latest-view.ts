@@ -2,7 +2,7 @@
 import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
-import { DELIVERY_STATES, standingOf } from "@posthaste/core/verdict/delivery-state";
+import { DELIVERY_STATES, stateOf } from "@posthaste/core/verdict/delivery-state";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
@@ -79,7 +79,7 @@ export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentA
   const { messageId, destinationId, sourceId, origin, replayId, facts, state, timeMs } = delivery;
   const { type, event, userKey, receivedAtMs } = saidOf(delivery);
   const isHidden = state === "suppressed" || isSuppressed(sourceId, userKey);
-  const { verdict } = standingOf(facts, nowMs);
+  const { verdict } = stateOf(facts, nowMs);
   const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
   return {
     ...{ time: isoTime(timeMs), messageId, destinationId, sourceId, type, origin, replayId, sentAgain, state },

@@ -13,7 +13,7 @@ import type {
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { isOriginKnown } from "@posthaste/core/delivery/replay";
 import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
-import { type DeliveryState, standingOf } from "@posthaste/core/verdict/delivery-state";
+import { type DeliveryState, stateOf } from "@posthaste/core/verdict/delivery-state";
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
@@ -134,7 +134,7 @@ function entryOf(
   { messageId, destinationId, sourceId, replayId, origin, facts }: Named & Pick<KnownDelivery, "facts">,
   { partition, offset, place }: Omit<JournalCursor, "timeMs">,
 ): JournalEntry {
-  const { state, verdict } = standingOf(facts, 0);
+  const { state, verdict } = stateOf(facts, 0);
   const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
   const letters = facts.letters.map(keptLetter);

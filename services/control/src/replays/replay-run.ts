@@ -179,9 +179,9 @@ class ReplayRun {
       const stopped = this.#stopState();
       if (stopped !== null) return stopped;
       const paced = sending.pace?.allowed(this.#options.clock.monotonicMs()) ?? STEP;
-      const allowed = Math.min(STEP, progress.room, paced);
+      const allowed = Math.min(STEP, progress.sendable, paced);
       if (allowed > 0) at = await this.#sendStep(partition, { meant, causes, at, allowed }, sending);
-      else if (progress.room > 0) await delay(LOOK_MS);
+      else if (progress.sendable > 0) await delay(LOOK_MS);
       await progress.writeWhenDue();
     }
     return null;

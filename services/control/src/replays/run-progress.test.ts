@@ -34,17 +34,17 @@ const claim = (signal = new AbortController().signal) => RunProgress.claim(optio
 const passed = (next: number, sent: number) => ({ next, sent, leftOut: [] });
 
 describe("the progress of a run", () => {
-  it("RW1: is written each second, and when there is room for no more letters", async () => {
+  it("RW1: is written each second, and when no more letters may go before a write", async () => {
     const progress = await claim();
-    expect(progress.room).toBe(REPLAY_BATCH);
+    expect(progress.sendable).toBe(REPLAY_BATCH);
     progress.pass(0, passed(500, 500));
     await progress.writeWhenDue();
-    expect([writes, held?.sent, progress.room]).toEqual([1, 0, 500]);
+    expect([writes, held?.sent, progress.sendable]).toEqual([1, 0, 500]);
     nowMs = 1000;
     await progress.writeWhenDue();
-    expect([writes, held?.sent, progress.room]).toEqual([2, 500, REPLAY_BATCH]);
+    expect([writes, held?.sent, progress.sendable]).toEqual([2, 500, REPLAY_BATCH]);
     progress.pass(0, passed(1500, REPLAY_BATCH));
-    expect(progress.room).toBe(0);
+    expect(progress.sendable).toBe(0);
     await progress.writeWhenDue();
     expect([writes, held?.sent, held?.next]).toEqual([3, 1500, [{ partition: 0, offset: 1500 }]]);
   });

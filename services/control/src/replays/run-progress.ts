@@ -20,7 +20,7 @@ import {
   nextOffset,
   type PartitionOffset,
   type RunState,
-  roomOf,
+  sendableLetters,
 } from "@posthaste/core/replay/replay";
 import type { Clock } from "@posthaste/core/time";
 import { MAX_PLACES_BYTES, PlaceSet } from "./place-set.ts";
@@ -83,8 +83,8 @@ export class RunProgress {
   }
 
   /** Letters that may be sent before it has to be written. */
-  get room(): number {
-    return roomOf(this.#done, this.#written);
+  get sendable(): number {
+    return sendableLetters(this.#done, this.#written);
   }
 
   nextOf(start: PartitionOffset): number {
@@ -103,7 +103,7 @@ export class RunProgress {
   /** Throws `TakenOver`. */
   async writeWhenDue(): Promise<void> {
     const sinceMs = this.#options.clock.monotonicMs() - this.#writtenAtMs;
-    if (this.room <= 0 || sinceMs >= SAVE_MS) await this.write("running");
+    if (this.sendable <= 0 || sinceMs >= SAVE_MS) await this.write("running");
   }
 
   /**

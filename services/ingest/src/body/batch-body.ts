@@ -12,7 +12,7 @@
  *      might have as many as a whole one.
  */
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
-import type { StandInRoom } from "@posthaste/core/call/parse-json";
+import type { StandInBudget } from "@posthaste/core/call/parse-json";
 import { malformed, type Refusal, SAYS_TOO_MUCH, tooLarge } from "../answer/answer.ts";
 import { MAX_BATCH_STAND_INS, MAX_CALL_BYTES, MAX_ENVELOPE_BYTES } from "../limits.ts";
 import { type BatchCuts, cutBatch, type Run, type Unfitness } from "./batch-cuts.ts";
@@ -78,7 +78,7 @@ class CutBatch implements BatchBody {
   readonly envelope: JsonObject;
   readonly #body: Buffer;
   readonly #runs: readonly Run[];
-  readonly #standIns: StandInRoom = { left: MAX_BATCH_STAND_INS };
+  readonly #standIns: StandInBudget = { left: MAX_BATCH_STAND_INS };
 
   constructor(body: Buffer, runs: readonly Run[], envelope: JsonObject) {
     this.#body = body;

@@ -1,7 +1,7 @@
 /** From a body's bytes to the JSON object in it. */
 import { isUtf8 } from "node:buffer";
 import { isJsonObject, type JsonObject } from "@posthaste/core/call/json-fragment";
-import { parseJson, type StandInRoom } from "@posthaste/core/call/parse-json";
+import { parseJson, type StandInBudget } from "@posthaste/core/call/parse-json";
 import { isPosthasteError } from "@posthaste/core/errors";
 import { malformed, type Refusal, tooLarge } from "../answer/answer.ts";
 
@@ -30,15 +30,15 @@ export function parseObject(text: string, placeOf?: (place: number) => number): 
 
 /**
  * The value of a part of a body. `placeOf` says where in the body a place in the text is; the same when left out.
- * `room`: of all of the body's parts, where it has several.
+ * `budget`: the stand-ins that all parts of the body share, where it has several parts.
  */
 export function parseText(
   text: string,
   placeOf?: (place: number) => number,
-  room?: StandInRoom,
+  budget?: StandInBudget,
 ): { readonly value: unknown } | { readonly refusal: Refusal } {
   try {
-    return { value: parseJson(text, room) };
+    return { value: parseJson(text, budget) };
   } catch (error) {
     if (isPosthasteError(error))
       return { refusal: tooLarge("request_too_large", `In the body ${error.message}; send smaller batches.`) };
