@@ -37,40 +37,43 @@ export interface DeliveryOptions {
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
   readonly attemptLog: AttemptLogSetting;
-  /** How many records one partition's window holds; default 2,000. */
+  /** How many records the window of one partition holds; default 2,000. */
   readonly windowRecords?: number;
   readonly log: Log;
   readonly registry: Registry;
-  /** Delivery cannot go on, and the process should end. */
+  /** Called when delivery cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
   readonly senderLimits?: Partial<SenderLimits>;
   readonly health?: UrlHealthSettings;
   readonly timing?: Partial<ConsumerTiming>;
-  /** After how long the table of destinations counts as not read to its end. */
+  /** After how long the table of destinations counts as behind. */
   readonly table?: NonNullable<OpenTopicsOptions["table"]>;
   readonly clock?: Clock;
-  /** Answers 0 up to but not including 1; for jitter, and for the share of attempts that is logged. */
+  /** Answers at least 0 and below 1, for jitter and for the share of attempts that is logged. */
   readonly random?: () => number;
-  /** Names this process among others; drawn when left out. */
+  /** The name of this process; drawn at random when it is absent. */
   readonly instance?: string;
 }
 
 export interface DeliveryService {
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Stops intake, waits for requests that are out, commits and disconnects, within ten seconds, brokers or none. */
+  /**
+   * Stops intake, waits for requests that are out, commits and disconnects: within ten seconds, whether brokers answer
+   * or not.
+   */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * As the setting's default: a window of this size has a place for others beside a burst to a receiver that is slow and
- * well; in a smaller one, which the burst fills, they would stand behind it.
+ * The setting's default. A window of this size has places for other destinations beside a burst to a receiver that is
+ * slow and healthy; a burst would fill a smaller one and keep the others out.
  */
 const DEFAULT_WINDOW_RECORDS = 2000;
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /**
- * Resolves when the tables of destinations and of suppressed users were read and both groups were joined; nothing is
- * sent before.
+ * Resolves when the tables of destinations and of suppressed users were read to their ends and both groups were joined;
+ * nothing is sent before.
  */
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
   const { log, registry, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
@@ -133,8 +136,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
       await Promise.all([firstAttempts.stop(), retries.stop()]);
       pipeline.close();
       await sender.close();
-      // All are called in one turn of the event loop, the topics last: the others give what waits to their producers,
-      // whose close has an end.
+      // All are called in one turn of the event loop, the topics last: the log and the health writer give what they
+      // hold to their producers, whose close has an end.
       await Promise.all([outcomes.attemptLog.close(), health.close(), topics.close()]);
       await connection.close();
     },
@@ -149,7 +152,10 @@ interface OutcomeParts {
   readonly random: () => number;
 }
 
-/** Where an outcome goes: what is published because of it, its line in the attempt log, and what cannot be read. */
+/**
+ * Creates what outcomes are written by: the publisher of follow-ups, the attempt log, and the log of unreadable
+ * records.
+ */
 function createOutcomes(options: DeliveryOptions, { connection, topics, metrics, clock, random }: OutcomeParts) {
   const { log, onFailure } = options;
   const { names, republisher, retryTopics } = topics;
@@ -184,7 +190,7 @@ interface HealthParts {
   readonly clock: Clock;
 }
 
-/** From now on this process says what it runs with, and what it knows of its destinations. */
+/** Starts to write what this process runs with, and what it knows of its destinations. */
 function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: HealthParts): HealthWriter {
   const { schedule, attemptLog, windowRecords = DEFAULT_WINDOW_RECORDS, log } = options;
   return new HealthWriter({

@@ -22,14 +22,14 @@ const attemptLog = () =>
 
 export const deliverySettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
-  /** Keys of the secrets in the destinations; as control's. */
+  /** The keys that the destinations' secrets are sealed with; the same as control's. */
   POSTHASTE_SECRET_KEYS: parsedBy(
     parseSecretKeys,
     "expected id:base64 of 32 bytes, divided by commas; all of them open",
   ),
   /** CIDRs of private networks that webhooks may reach. */
   POSTHASTE_ALLOW_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
-  /** CIDRs that webhooks may not reach, public or allowed as they may be. */
+  /** CIDRs that webhooks may not reach, even where they are public or allowed. */
   POSTHASTE_DENY_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** The only ports that webhooks may reach; any when empty. */
   POSTHASTE_WEBHOOK_PORTS: parsedBy(parsePorts, "expected ports divided by commas").default([]),
@@ -37,11 +37,11 @@ export const deliverySettings = withConnections({
     .refine((delays) => delays.every((delayMs) => delayMs > 0), "expected delays longer than nothing")
     .default(DEFAULT_RETRY_DELAYS_MS),
   POSTHASTE_RETRY_WINDOW: duration().default(FOUR_HOURS_MS),
-  /** Path of a PEM file with certificates to trust besides the usual ones. */
+  /** The path of a PEM file with certificates to trust besides the usual ones. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
   POSTHASTE_ATTEMPT_LOG: attemptLog().default({ failures: true, deliveredShare: 1 }),
   /** How long a record waits for a schema that the registry says it does not know. */
   POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
-  /** Deliveries that one partition's window holds at once. */
+  /** How many deliveries the window of one partition holds at once. */
   POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
 });

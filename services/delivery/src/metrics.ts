@@ -1,4 +1,4 @@
-/** Every metric of delivery beside those of its consumers, producers and sender. */
+/** The metrics of delivery, but for those of its consumers, producers and sender. */
 
 import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
@@ -18,9 +18,9 @@ export interface DeliveryMetrics {
 }
 
 export interface DeliveryGauges {
-  /** URLs by the state of their breaker. */
+  /** How many URLs have a breaker in each state. */
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
-  /** Deliveries that wait in memory for admission to their destination. */
+  /** How many deliveries wait in memory for admission to their destination. */
   readonly waitingForAdmission: () => number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stages of a delivery, joined: intake, check, admission, attempt, outcome. Each stage has the next one by the port
- * that it names itself, so the last stage is made first.
+ * The pipeline joins the stages of a delivery: intake, check, admission, attempt, outcome. A stage gets the next one
+ * through a port that it names itself, so that the last stage is made first.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { UrlHealthSettings } from "@posthaste/core/isolation/url-health";
@@ -18,7 +18,7 @@ import { DestinationsCounts } from "./health/health-counts.ts";
 import { Intake, type IntakeOptions } from "./intake/intake.ts";
 import { Outcomes, type OutcomesOptions } from "./outcome/outcomes.ts";
 
-/** What the stages are given beside each other; `onFailure` hears of all of them. */
+/** What the stages need besides one another; `onFailure` hears of failures in all of them. */
 export interface PipelineOptions
   extends Omit<IntakeOptions, "check" | "retryBacklog">,
     Pick<OutcomesOptions, "publisher" | "attemptLog"> {
@@ -37,7 +37,7 @@ export interface Pipeline {
   readonly activeDestinations: ActiveDestinations;
   readonly retryBacklog: RetryBacklog;
   readonly healthCounts: DestinationsCounts;
-  /** What waits in a stage stays in its window, for the partition's next owner to read. */
+  /** Closes the stages. Records that wait in one stay in their windows, for the partition's next owner to read. */
   readonly close: () => void;
 }
 

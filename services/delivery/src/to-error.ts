@@ -1,4 +1,4 @@
-/** What somebody threw, as an error: a bug may throw anything. */
+/** Makes an error of whatever was thrown: a bug may throw anything. */
 import { PosthasteError } from "@posthaste/core/errors";
 
 export function toError(thrown: unknown): Error {

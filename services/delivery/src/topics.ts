@@ -1,6 +1,6 @@
 /**
  * What delivery reads and writes in Kafka: the tables of destinations and of suppressed users, codecs, producers, and
- * which retry topics there are.
+ * the list of retry topics.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
@@ -27,9 +27,9 @@ export interface OpenTopicsOptions {
   readonly schedule: RetrySchedule;
   readonly secretKeys: readonly SecretKey[];
   readonly log: Log;
-  /** The destinations cannot be followed any more. */
+  /** Called when a table cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
-  /** After how long the table of destinations counts as not read to its end. */
+  /** After how long the table of destinations counts as behind. */
   readonly table?: Pick<TableOptions<Destination>, "behindLimitMs">;
 }
 
@@ -38,22 +38,22 @@ export interface OpenTopics {
   readonly retryTopics: readonly string[];
   /** The table was caught up when `openTopics` resolved. */
   readonly destinations: Table<Destination>;
-  /** Caught up when it is handed over. */
+  /** The table was caught up when `openTopics` resolved. */
   readonly suppressed: SuppressedUsersTable;
   readonly deliveryCodec: Codec<Delivery>;
   readonly deadLetterCodec: Codec<DeadLetter>;
   readonly attemptCodec: Codec<AttemptBatch>;
-  /** Writes to the retry topics, the dead letters and what is put aside. */
+  /** Writes to the retry topics, the dead letters and the unreadable records. */
   readonly republisher: Producer;
-  /** Writes the attempt log. A producer of its own, so that no republished record waits behind the log. */
+  /** Writes the attempt log. It is a producer of its own, so that no republished record waits behind the log. */
   readonly attempts: Producer;
   readonly healthCodec: Codec<HealthRecord>;
-  /** Writes what this process says of destinations. */
+  /** Writes this process's health records. */
   readonly health: Producer;
   readonly close: () => Promise<void>;
 }
 
-/** Rejects with `topic_missing` when a topic that is needed does not exist; waits for brokers and registry. */
+/** Rejects with `topic_missing` when a topic that delivery needs does not exist; waits for brokers and registry. */
 export async function openTopics(connection: KafkaConnection, options: OpenTopicsOptions): Promise<OpenTopics> {
   const { names, log } = options;
   const retryTopics = await findRetryTopics(connection, names, options.schedule);
@@ -108,7 +108,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   };
 }
 
-/** W4: the retry topics of the schedule, which must exist, and every other one that exists. */
+/** W4: the retry topics of the schedule, which must exist, and all others that exist. */
 async function findRetryTopics(
   connection: KafkaConnection,
   names: TopicNames,

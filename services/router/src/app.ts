@@ -1,12 +1,12 @@
 /**
  * The router: every event becomes one delivery for each destination that its source and its integrations lead to.
  *
- * How the rules R1 to R4 of docs/design.md are kept:
- * - R1: the router sends by the one producer, which loses nothing (P1 to P4).
- * - R2: the records of an events partition go out in offset order, those of one event in order of destination id. The
- *   consumer runs tasks of no lane in offset order, and the router sends before it waits.
- * - R3: a send that fails for good ends the process; nothing later goes first.
- * - R4: an offset is committed only when everything below it is acknowledged: the window's committable offset.
+ * How the router keeps the rules R1 to R4 of docs/design.md:
+ * - R1: it sends by the one producer, which loses nothing (P1 to P4).
+ * - R2: it sends the deliveries of an events partition in offset order, those of one event in order of destination id:
+ *   the consumer runs tasks without a lane in offset order, and the router sends before it waits.
+ * - R3: a send that fails for good ends the process, so that nothing later is sent first.
+ * - R4: it commits an offset only when everything below it is acknowledged: the window's committable offset.
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames, type TopicNames } from "@posthaste/contracts/topics";
@@ -52,13 +52,16 @@ export interface RouterOptions {
 
 export interface Router {
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Stops intake, waits for what was sent, commits, disconnects; within ten seconds, brokers or none. */
+  /**
+   * Stops intake, waits for acknowledgements, commits and disconnects: within ten seconds, whether brokers answer or
+   * not.
+   */
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Resolves when the destinations and the suppressed users are known and the group was joined; no event is read before
- * that.
+ * Resolves when the tables of destinations and of suppressed users were read to their ends and the group was joined; no
+ * event is read before.
  */
 export async function startRouter(options: RouterOptions): Promise<Router> {
   const { log, registry, nowMs = Date.now, onFailure, window, timing, table: terms } = options;
@@ -74,9 +77,10 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   await suppressed.caughtUp();
   const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
-  // Read once: a topic that is grown is placed on from the next start, by every router under an incarnation of its own.
+  // Read once: when the topic grows, each router uses its new partitions from its next start, under a topic incarnation
+  // of its own (`originIncarnationOf`).
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
-  // A producer of its own, so that no delivery waits behind entries that nobody waits for.
+  // This producer is a second one, so that no delivery waits behind entries that nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted, names.unreadable] });
   const onDropped = (events: number) => metrics.unroutedDropped.inc(events);
   const unroutedTo = { producer: background, topic: names.unrouted, codec: codecs.unrouted };
@@ -107,7 +111,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     }),
     stop: async () => {
       await consumer.stop();
-      // All at once, `unrouted` first: it hands its entries to its producer, which writes them before it closes.
+      // All are closed at once, `unrouted` first: it gives its entries to its producer, which writes them before it
+      // closes.
       await Promise.all([
         unrouted.close(),
         background.close(DRAINED_FLUSH_MS),

@@ -11,6 +11,6 @@ export const routerSettings = withConnections({
   POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
   /** How long a message id is remembered. */
   POSTHASTE_DEDUPE_WINDOW: duration().default(600_000),
-  /** Message ids remembered for each events partition; 0 switches the dedupe off. */
+  /** How many message ids are remembered for each events partition; 0 switches the dedupe off. */
   POSTHASTE_DEDUPE_IDS: wholeNumber(0, 10_000_000).default(100_000),
 });

@@ -1,13 +1,13 @@
 /**
- * Message ids that each owned events partition saw lately.
+ * The dedupe: the message ids that each events partition of this process had lately.
  *
- * Owns: a `RecentIds` for each partition that gave an event since it was assigned, and the readers that rebuild them.
- * DD1  Routing never waits: a rebuild reads in the background from below the first event of the partition, and until it
- *      is there a duplicate may pass. The dedupe is a help against clients that resend, no part of the delivery
- *      guarantee.
+ * Owns: a `RecentIds` for each partition that had an event since it was assigned, and the readers that rebuild them.
+ * DD1  Routing never waits for the dedupe. When a partition's first event comes, a rebuild begins to read the records
+ *      below it in the background; until it has, a duplicate may pass. The dedupe helps against clients that resend,
+ *      and is no part of the delivery guarantee.
  * DD2  A partition that was given up is forgotten with its reader.
- * DD3  A rebuild that fails is logged and left: the ids that come from now on are held all the same.
- * DD4  Ids are hashed under a seed that is drawn for each process: nobody can name an id that counts as another's.
+ * DD3  A rebuild that fails is logged and not repeated; the ids that come from then on are held all the same.
+ * DD4  Ids are hashed under a seed that each process draws, so that nobody can choose an id that counts as another.
  */
 import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -27,23 +27,23 @@ export interface DedupeOptions {
   readonly eventsTopic: string;
   readonly codec: Codec<Event>;
   readonly limits: RecentIdsLimits;
-  /** Of the ids' hashes. Drawn at random and told to nobody. */
+  /** The seed of the hashes, drawn at random and told to nobody. */
   readonly seed: Hash64;
   readonly log: Log;
 }
 
-/** A seed that no other process has. */
+/** Draws a random seed. */
 export function drawSeed(): Hash64 {
   return { high: randomInt(2 ** 32), low: randomInt(2 ** 32) };
 }
 
 export interface Dedupe {
   /**
-   * Notes the event's id; answers the offset, in the same partition, at which the same source sent it first, or null
-   * where it did not send it before. Events of a partition come in offset order.
+   * Notes the event's message id. Answers the offset, in the same partition, at which the same source sent it first;
+   * null when it did not send it before. Call in offset order for each partition.
    */
   readonly firstOffset: (event: Event, place: EventPlace) => number | null;
-  /** The partition was given up. */
+  /** Forgets a partition that was given up. */
   readonly forget: (partition: number) => void;
   readonly close: () => Promise<void>;
 }
@@ -86,7 +86,7 @@ function note({ ids, seed }: Noted, event: Event, offset: number): number | null
   return ids.firstOffset(hash64(seed, event.sourceId, event.messageId), offset, event.receivedAtMs);
 }
 
-/** Reads the `limit` records below the first event of a partition that was just assigned. */
+/** Starts to read the `limit` records below the first event of a partition that was just assigned. */
 function startRebuild(options: DedupeOptions, first: EventPlace): Held {
   const { connection, eventsTopic, codec, limits, seed, log } = options;
   const ids = new RecentIds(limits);
@@ -99,7 +99,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
       await codec.prefetch(record.value);
       note({ ids, seed }, codec.decode(record.value), record.offset);
     } catch (error) {
-      // It was said when the record was routed; the ids of the others count all the same.
+      // The record was counted as unreadable when it was routed; the ids of the others count all the same.
       if (!isUnreadable(error)) throw error;
     }
   };

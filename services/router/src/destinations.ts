@@ -1,11 +1,11 @@
-/** The table of destinations, as the router follows it. */
+/** The table of destinations that the router follows. */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import type { RoutableDestination, RoutingTable } from "@posthaste/core/routing/routing";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createTable, type Table, type TableOptions } from "@posthaste/kafka/log/table";
 
-/** When the table counts as not read to its end. */
+/** When the table counts as behind. */
 export type DestinationsTerms = Pick<TableOptions<RoutableDestination>, "behindLimitMs">;
 
 export interface DestinationsOptions {
@@ -17,7 +17,7 @@ export interface DestinationsOptions {
 }
 
 /**
- * Follows the destinations. Of each only what routing needs is kept, and no secret is opened. Resolves when the topic
+ * Follows the destinations. It keeps only the fields that routing needs, and opens no secret. Resolves when the topic
  * was read to its end.
  */
 export async function followDestinations(

@@ -1,4 +1,4 @@
-/** The consumer of the events topic, which hands each event to the router. */
+/** The consumer of the events topic, which gives each event to the router. */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
@@ -10,18 +10,19 @@ import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
 import type { Dedupe } from "./dedupe.ts";
 import type { RecordRouter } from "./route-records.ts";
 
-/** Of each partition: enough that the producer's batches are as large as they are useful. */
+/** The limits of each partition's window: large enough for the producer's batches to be as large as is useful. */
 const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1024 };
 
 /**
- * Bytes of deliveries that may wait for the brokers before no more events are read: what an event becomes grows with
- * its destinations, so a bound on events alone bounds nothing. Some full batches for each partition: more wins no
- * throughput.
+ * How many bytes of deliveries may wait for the brokers before the router stops reading events (C11). A bound on events
+ * alone would not do, since an event becomes as many deliveries as it has destinations. 8 MB are some full batches for
+ * each partition; more wins no throughput.
  */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
- * Without a new topic incarnation the events that are read again would count as repeats of those routed before (D2).
+ * How an operator mends a committed offset that is out of range. Without a new topic incarnation the events that are
+ * read again would count as repeats of those that were routed before (D2).
  */
 const OUT_OF_RANGE_ADVICE =
   "stop the routers, set their group's offset with kafka-consumer-groups.sh --reset-offsets, " +

@@ -1,4 +1,4 @@
-/** Every metric of the router beside those of its consumer and producers. */
+/** The metrics of the router, but for those of its consumer and producers. */
 import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing/routing";
 import { Counter, type Registry } from "prom-client";
 

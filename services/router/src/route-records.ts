@@ -1,6 +1,6 @@
 /**
- * An event's record into the records of its deliveries; decided in memory, one decode for all destinations and one body
- * for all of the same payload.
+ * Makes the records of an event's deliveries, in memory: each event is decoded once for all of its destinations, and
+ * has one body for all destinations of the same payload.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { Payload } from "@posthaste/core/config/destination";
@@ -24,27 +24,27 @@ import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
 import { type LeftOut, toUnrouted } from "./unrouted-event.ts";
 
-/** A character of an id, of a name or of JSON, in UTF-8. */
+/** The most bytes of a UTF-16 unit of text in UTF-8. */
 const MAX_CHARACTER_BYTES = 3;
-/** The rest of a delivery beside its ids and its body: numbers, lengths, the schema's id. */
+/** The most bytes of a delivery beside its texts and its body: numbers, lengths, the id of the schema. */
 const ENVELOPE_BYTES = 100;
 
-/** What a delivery is made from, beside its event. */
+/** What a delivery is made from besides its event. */
 export interface RouteContext {
   readonly routing: RoutingTable;
-  /** The topic incarnation of origins: the incarnation of the events topic, and how deliveries are placed (D2). */
+  /** The topic incarnation in origins (`originIncarnationOf`, D2). */
   readonly originIncarnation: number;
   readonly deliveriesTopic: string;
-  /** Partitions that deliveries are placed on, the same for as long as the origins' topic incarnation is. */
+  /** How many partitions deliveries are placed on; it does not change while `originIncarnation` stays. */
   readonly deliveryPartitions: number;
   readonly deliveryCodec: Codec<Delivery>;
-  /** The config offset that the routing table stands at. */
+  /** The offset in `posthaste.destination-config` up to which the routing table has read. */
   readonly configOffset: () => number;
 }
 
 /**
- * The event's deliveries as records, in order of destination id (R2), or why it has none. A delivery is encoded when it
- * is sent: until then those of an event share a body.
+ * The records of an event's deliveries, in order of destination id (R2), or why it has none. A delivery is encoded when
+ * it is sent; until then the deliveries of one event share their bodies.
  */
 export function toDeliveries(
   event: Event,
@@ -92,19 +92,20 @@ export function toDeliveries(
 export interface RecordRouterParts {
   readonly context: RouteContext;
   /**
-   * Their events become no delivery. Delivery holds to that whatever is known here (V6 of its suppression-check.ts).
+   * The users whose events become no delivery. Whatever the router knows of them, delivery keeps to it too (V6 of its
+   * suppression-check.ts).
    */
   readonly suppressed: SuppressedUsers;
   readonly eventCodec: Codec<Event>;
   readonly producer: Producer;
-  /** Null when it is switched off. */
+  /** Null when the dedupe is switched off. */
   readonly dedupe: Dedupe | null;
   readonly unrouted: UnroutedLog;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly metrics: RouterMetrics;
 }
 
-/** Takes records of the events topic, in the order of their offsets, and sends what they become in that order. */
+/** Routes the records of the events topic in the order of their offsets, and sends their deliveries in that order. */
 export class RecordRouter {
   readonly #parts: RecordRouterParts;
 
@@ -112,12 +113,18 @@ export class RecordRouter {
     this.#parts = parts;
   }
 
-  /** Why it cannot be read, for a record that no schema reads: it is put aside, and stops nothing. */
+  /**
+   * Decodes a record. Answers the reason for a record that no schema reads: such a record is put aside and stops
+   * nothing.
+   */
   take({ value }: IncomingRecord): Event | PosthasteError {
     return decodeOrReason(this.#parts.eventCodec, value);
   }
 
-  /** Sends the event's deliveries; the promise is their acknowledgement (R4). Finishes at once what becomes none. */
+  /**
+   * Sends the event's deliveries; the promise is their acknowledgement (R4). The task of an event without deliveries is
+   * finished at once.
+   */
   run(task: Task<Event | PosthasteError>): Promise<void> | undefined {
     const { item: event, record } = task;
     const { producer, unreadable, metrics } = this.#parts;
@@ -138,8 +145,8 @@ export class RecordRouter {
 
   #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | LeftOut {
     const { context, suppressed, dedupe } = this.#parts;
-    // Before its id is noted: when the suppression has ended, a call that is sent again is no duplicate of one that was
-    // dropped.
+    // This comes before the id is noted, so that a call that is sent again after its user's suppression has ended is no
+    // duplicate of one that was dropped.
     if (isEventSuppressed(suppressed, event)) return { cause: "suppressed" };
     const firstOffset = dedupe?.firstOffset(event, record) ?? null;
     if (firstOffset !== null) return { cause: "duplicate", firstOffset };

@@ -1,4 +1,4 @@
-/** The entry of an event that became no delivery: why, and what a reader needs to name the cause. */
+/** The entry of an unrouted event: the cause, and what a reader needs to explain it. */
 import { WEBHOOKS } from "@posthaste/core/config/destination";
 import type { Event } from "@posthaste/core/event/event";
 import { eventNameOf } from "@posthaste/core/routing/delivery-fields";
@@ -9,10 +9,10 @@ import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import type { EventPlace } from "./event-place.ts";
 import { MAX_DESTINATION_IDS } from "./unrouted.ts";
 
-/** Why an event was left out. */
+/** Why an event became no delivery. */
 export interface LeftOut {
   readonly cause: UnroutedCause;
-  /** Of a duplicate: the offset of the first. */
+  /** For a duplicate: the offset of the first record. */
   readonly firstOffset?: number;
 }
 
@@ -22,7 +22,7 @@ export interface UnroutedTerms extends LeftOut {
 
 export function toUnrouted(event: Event, place: EventPlace, terms: UnroutedTerms): UnroutedEvent {
   const { cause, firstOffset = null, context } = terms;
-  // Of a suppressed user nothing is kept but what names the event.
+  // The entry of a suppressed user's event keeps nothing but what names the event.
   const isNamed = cause !== "suppressed";
   return {
     messageId: event.messageId,

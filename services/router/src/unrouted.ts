@@ -1,9 +1,9 @@
 /**
- * Events that became no delivery, packed: one record for each source and flush, so that a source that is switched off
- * costs a fraction of a record an event.
+ * The log of unrouted events, packed into one record for each source and flush, so that each event of a source that is
+ * switched off costs a fraction of a record.
  *
- * Nothing waits for it (rule PK1 of packed-log.ts): an event's offset may be committed before its entry is written. The
- * event itself stands in the events topic for as long as the entry would.
+ * No event waits for the log (rule PK1 of packed-log.ts): its offset may be committed before its entry is written. The
+ * event itself stays in the events topic for as long as the entry would.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
@@ -11,13 +11,13 @@ import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unro
 import { PackedLog } from "@posthaste/kafka/producer/packed-log";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 
-/** So that an entry stays small where a source has a thousand destinations. */
+/** The most destination ids of an entry, so that it stays small where a source has a thousand destinations. */
 export const MAX_DESTINATION_IDS = 20;
 
 const FLUSH_INTERVAL_MS = 1000;
-/** About 100 KB of short ids: a record of its own before the second is over. */
+/** The most entries of one record: about 100 KB of short ids. More in one second begin another record. */
 const FLUSH_EVENTS = 500;
-/** Characters of ids and names in one record; a broker takes 1 MB. */
+/** The most characters of ids and names in one record; a broker takes a record of 1 MB. */
 const FLUSH_LENGTH = 200_000;
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
@@ -27,11 +27,11 @@ export interface UnroutedLogOptions {
   readonly codec: Codec<UnroutedEvents>;
   readonly nowMs: () => number;
   readonly log: Log;
-  /** So many events were not written. */
+  /** Called with the number of events whose entries were not written. */
   readonly onDropped: (events: number) => void;
 }
 
-/** A packed log of events by their source. */
+/** A packed log of unrouted events, by source. */
 export interface UnroutedLog {
   readonly add: (sourceId: string, event: UnroutedEvent) => void;
   /** See `close` of packed-log.ts. */

@@ -1,11 +1,11 @@
 /**
- * The destinations that this process has to do with lately: each with its admission, and with what this process counts
- * of it.
+ * The destinations that are active in this process, each with its admission and with what this process counts of it.
  *
- * Owns: those admissions, the connection budget that they share, the limits that URLs of forgotten destinations were
- * seen to manage, and the timer that forgets.
- * J2  A destination is forgotten when it was idle for `IDLE_MS`, and with all that stands against it when nobody used
- *     it for `FORGET_MS`, so the memory follows the destinations in use (I4).
+ * Owns: those admissions, the connection budget that they share, the concurrency limits that URLs of forgotten
+ * destinations reached, and the timer that forgets.
+ * J2  A destination is forgotten when it was unused for `IDLE_MS`, has no retry backlog, and nothing stands against its
+ *     URLs. When it was unused for `FORGET_MS` it is forgotten whatever stands against it, unless a request is out or a
+ *     delivery waits. So memory follows the destinations in use (I4).
  * J3  A destination counts as alone when this process used no other for `ALONE_MS`.
  */
 
@@ -30,13 +30,13 @@ export interface ActiveDestinationsOptions {
 
 export interface ActiveDestination {
   readonly admission: DestinationAdmission<CheckedDelivery>;
-  /** On the monotonic clock. */
+  /** When the destination was last used, on the monotonic clock. */
   usedMs: number;
   /** The destination's newest revision that this process saw. */
   revision: number;
-  /** Requests of last attempts that have not ended (J5 of `admission.ts`). */
+  /** How many requests of last attempts have not ended (J5 of `admission.ts`). */
   reserved: number;
-  /** Deliveries that went to retry topics and have not returned (I2). */
+  /** How many deliveries went to retry topics and have not returned (I2). */
   retryBacklog: number;
 }
 
@@ -56,7 +56,7 @@ export class ActiveDestinations {
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
-  /** Answers the destination, which counts as used at `nowMs` of the monotonic clock. */
+  /** Answers the destination, and notes its use at `nowMs` of the monotonic clock. */
   use(destinationId: string, nowMs: number): ActiveDestination {
     if (destinationId !== this.#lastId) {
       if (this.#lastId !== "") this.#lastOtherMs = nowMs;
@@ -77,12 +77,12 @@ export class ActiveDestinations {
     return this.#byId.get(destinationId);
   }
 
-  /** J3, for the destination that was used last. */
+  /** Whether the destination that was used last is alone (J3). */
   isAlone(nowMs: number): boolean {
     return nowMs - this.#lastOtherMs >= ALONE_MS;
   }
 
-  /** URLs by the state of their breaker. */
+  /** How many URLs have a breaker in each state. */
   breakers(): Record<BreakerState, number> {
     const counts = Object.fromEntries(BREAKER_STATES.map((state) => [state, 0])) as Record<BreakerState, number>;
     for (const { admission } of this.#byId.values()) {
@@ -102,7 +102,7 @@ export class ActiveDestinations {
     return { admission, usedMs: nowMs, revision: -1, reserved: 0, retryBacklog: 0 };
   }
 
-  /** J2 */
+  /** J2. */
   #forgetIdle(): void {
     const nowMs = this.#options.monotonicMs();
     for (const [id, { admission, usedMs, retryBacklog }] of this.#byId) {

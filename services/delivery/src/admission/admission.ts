@@ -1,18 +1,21 @@
 /**
- * The third stage of a delivery: the admission of all destinations in this process (rules I1 to I6). It decides who is
- * sent now, who waits, and who is deferred.
+ * The third stage of a delivery: the admission of all destinations in this process (rules I1 to I6). It decides which
+ * deliveries are sent now, which wait, and which are deferred.
  *
- * Owns: the destinations with deliveries that wait, and the tick that runs while there are such.
- * J1  Every delivery that enters is sent or deferred exactly once, unless its partition was given up meanwhile, or the
- *     check ends it: what waited is checked again when its destination was changed, or its retry window ended, before
- *     its turn came (V3 of destination-check.ts, V5 of check.ts).
- * J4  While a window fills, the tick watches its destinations with requests out, whether anything waits for them or
- *     not: deliveries of the same users stand in their lanes behind what is out. The tick watches too whoever is sent
- *     while the connection budget is busy, and every destination of several URLs, so that admission sees who hangs.
- * J5  Last attempts (I3) go whatever the breaker says, within `RESERVE_REQUESTS` of a destination and what the
- *     connection budget has for a first request of it: where many destinations hang, their retry windows end together
- *     too. They keep to the destination's rate.
- * J6  A URL is not blamed for the time in which this process was blocked, as far as a tick ran that could see it.
+ * Owns: the destinations that its tick watches, and the tick, which runs while there are any.
+ * J1  Every delivery that enters is sent or deferred exactly once, unless its partition was given up meanwhile or the
+ *     check ends it. A delivery that waited is checked again when its destination was changed or its retry window ended
+ *     before it got its permit (V3 of destination-check.ts, V5 of check.ts).
+ * J4  The tick watches every destination with deliveries that wait, so that the admission sees which URLs hang. It also
+ *     watches each destination that has requests out while a window fills, since deliveries of the same users stand in
+ *     their lanes behind those requests; each that is sent to while the connection budget is busy; each with several
+ *     URLs; and each with requests out that a window asks about when it is filled (`isHeldUp`).
+ * J5  Last attempts (I3) go whatever the breaker says. The requests of one destination's last attempts are
+ *     `RESERVE_REQUESTS` at once at the most, and the connection budget must allow a first request to each URL: many
+ *     destinations that hang have retry windows that end together. Last attempts keep to the destination's rate.
+ * J6  The time in which this process was blocked does not count against a URL, as far as a tick ran that could notice
+ *     it.
+ *
  * J2 and J3 stand in `active-destinations.ts`.
  */
 
@@ -31,17 +34,20 @@ import { shutForMs } from "./shut-for-ms.ts";
 const RESERVE_REQUESTS = 32;
 const ALL_CALLED: readonly null[] = [];
 
-/** What becomes of a delivery that admission does not let wait. A `notBeforeMs` is on the monotonic clock. */
+/** What becomes of a delivery that admission defers. A `notBeforeMs` is on the monotonic clock. */
 export interface DeferralPort {
-  /** Publishes all that the delivery owes, or answers the delivery as it is owed its last attempt now, else null. */
+  /**
+   * Publishes all that the delivery owes and answers null; or publishes nothing and answers the delivery, when it is
+   * owed its last attempt now.
+   */
   defer(checked: CheckedDelivery, cause: DeferralCause, notBeforeMs: number | null): CheckedDelivery | null;
   /** Publishes all that the delivery owes, in parts with causes of their own. */
   deferParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): void;
-  /** Publishes a delivery that is owed its last attempt and found no place for it. */
+  /** Publishes a delivery that is owed its last attempt and gets no permit for it now. */
   deferLastAttempt(checked: CheckedDelivery, cause: DeferralCause): void;
 }
 
-/** How admission has a delivery that waited checked again. */
+/** What admission asks of the check for a delivery that waited. */
 export interface RecheckPort {
   isCurrent(checked: CheckedDelivery): boolean;
   renew(checked: CheckedDelivery): CheckedDelivery | null;
@@ -59,7 +65,7 @@ export interface AdmissionOptions {
 export class Admission implements AttemptFeedback {
   readonly #options: AdmissionOptions;
   readonly #destinations: ActiveDestinations;
-  /** Destinations with deliveries that wait, and those that J4 names. */
+  /** The destinations that J4 names. */
   readonly #watched = new Set<ActiveDestination>();
   readonly #eventLoop: EventLoopClock;
   readonly #load: Load;
@@ -75,14 +81,14 @@ export class Admission implements AttemptFeedback {
     });
   }
 
-  /** Deliveries that wait. */
+  /** How many deliveries wait. */
   get waiting(): number {
     let waiting = 0;
     for (const { admission } of this.#watched) waiting += admission.waiting;
     return waiting;
   }
 
-  /** Sends the delivery, now or when its destination admits it, or defers it. */
+  /** Takes a delivery over: sends it, now or when its destination admits it, or defers it. */
   admit(checked: CheckedDelivery): void {
     const { clock } = this.#options;
     const { progress, task, destination } = checked;
@@ -102,9 +108,8 @@ export class Admission implements AttemptFeedback {
   }
 
   /**
-   * Answers why a delivery of the destination that arrives in this window is to be deferred without waiting for its
-   * turn in its lane; null when it is to wait for it. Otherwise a window would fill with what stands behind requests
-   * that hang.
+   * Answers why a delivery of the destination that arrives in this window is deferred before its turn in its lane; null
+   * when it waits for its turn. Without this, a window would fill with deliveries that stand behind requests that hang.
    */
   deferralOnArrival(destinationId: string, window: PartitionWindow): DeferralCause | null {
     if (!isFilling(window)) return null;
@@ -131,8 +136,8 @@ export class Admission implements AttemptFeedback {
     if (shutMs !== null) health?.shutUntil(nowMs + shutMs);
     this.#load.noteOutcome(nowMs);
     if (active.admission.waiting === 0) return;
-    // A breaker that opened, or a receiver that asked not to be called, turns all that wait away at once. The next tick
-    // sees a delivery that only waits too long.
+    // A breaker that opened, or a `Retry-After`, defers all that wait at once. A delivery that waits too long can wait
+    // for the next tick to see it.
     const isWell = outcome === "delivered" || outcome === "refused";
     if (isWell && shutMs === null) this.#sendWaiting(active, nowMs);
     else this.#serve(active, nowMs);
@@ -159,13 +164,16 @@ export class Admission implements AttemptFeedback {
       .map(({ shutUntilMs }) => (shutUntilMs > nowMs ? Math.ceil(shutUntilMs + sinceEpochMs) : null));
   }
 
-  /** After this admission sends nothing that waits. */
+  /** From now on nothing that waits is sent. */
   close(): void {
     this.#eventLoop.close();
     this.#watched.clear();
   }
 
-  /** Answers the destination as new as the delivery knows it; what waited for an older one is checked again. */
+  /**
+   * Answers the destination, in the newest revision that a delivery brought. Deliveries that waited for an older one
+   * are checked again.
+   */
   #configured({ destination }: CheckedDelivery, nowMs: number): ActiveDestination {
     const active = this.#destinations.use(destination.id, nowMs);
     if (active.revision < destination.revision) {
@@ -182,7 +190,9 @@ export class Admission implements AttemptFeedback {
     if (renewed !== null) this.admit(renewed);
   }
 
-  /** W5: what receivers asked for by single URLs in an earlier attempt, which another process may have made. */
+  /**
+   * W5: applies each `Retry-After` of a single URL that an earlier attempt was answered, perhaps in another process.
+   */
   #shutUrls({ admission }: ActiveDestination, notBeforeMsOf: Readonly<Record<string, number>>, nowMs: number): void {
     const { clock, retryWindowMs } = this.#options;
     for (const [url, notBeforeMs] of Object.entries(notBeforeMsOf)) {
@@ -213,7 +223,7 @@ export class Admission implements AttemptFeedback {
     return (!isLast && isWindowOver(request.progress, clock.nowMs())) || !recheck.isCurrent(request);
   }
 
-  /** Takes a permit back: nothing is sent. */
+  /** Takes back a permit whose requests are not sent. */
   #cancel(permit: DeliveryPermit): void {
     const active = this.#destinations.use(permit.request.destination.id, this.#options.clock.monotonicMs());
     if (permit.isLast) active.reserved -= permit.lines.length;
@@ -234,7 +244,10 @@ export class Admission implements AttemptFeedback {
     if (last !== null && !this.#admitLast(last)) deferrals.deferLastAttempt(last, cause);
   }
 
-  /** Sends a last attempt, now or when the rate lets it; false when the reserve is used up (J5). */
+  /**
+   * Sends a last attempt, now or when the rate lets it. False when it gets no permit now: its destination's last
+   * attempts have `RESERVE_REQUESTS` out, the connection budget refuses, or the rate would take too long (J5).
+   */
   #admitLast(checked: CheckedDelivery): boolean {
     const nowMs = this.#options.clock.monotonicMs();
     const active = this.#configured(checked, nowMs);
@@ -246,7 +259,10 @@ export class Admission implements AttemptFeedback {
     return true;
   }
 
-  /** J5: false when other last attempts used the reserve up while this one waited for the rate; it is deferred then. */
+  /**
+   * J5: counts the requests of a last attempt. When others used up the reserve while it waited for the rate, it is
+   * deferred, and the answer is false.
+   */
   #takeReserve(permit: DeliveryPermit): boolean {
     const { request, lines, startedMs } = permit;
     const active = this.#destinations.use(request.destination.id, startedMs);
@@ -273,7 +289,7 @@ export class Admission implements AttemptFeedback {
     }
   }
 
-  /** Sends what may go now, and defers what must not wait any longer. */
+  /** Sends the deliveries that may go now, and defers those that must not wait any longer. */
   #serve(active: ActiveDestination, nowMs: number): void {
     const { admission } = active;
     this.#sendWaiting(active, nowMs);
@@ -284,7 +300,7 @@ export class Admission implements AttemptFeedback {
     }
   }
 
-  /** Sends what may go now. */
+  /** Sends the deliveries that may go now. */
   #sendWaiting({ admission }: ActiveDestination, nowMs: number): void {
     for (let permit = admission.next(nowMs); permit !== null; permit = admission.next(nowMs)) this.#decided(permit);
   }

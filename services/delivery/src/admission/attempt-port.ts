@@ -1,26 +1,29 @@
-/** What admission needs of the next stage, the attempt, and what it hears of every attempt. */
+/** The port of the attempt, the stage after admission, and what the attempt tells admission. */
 import type { Permit } from "@posthaste/core/isolation/permit";
 import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";
 
-/** A delivery's permit to be sent; for each of its URLs the attempt tells admission its outcome and its end. */
+/** A delivery's permit. The attempt tells admission the outcome and the end of the request to each of its URLs. */
 export type DeliveryPermit = Permit<CheckedDelivery>;
 
 /** The next stage. */
 export interface AttemptPort {
-  /** Starts the attempt of a permit that was given, and tells `feedback` what comes of it. */
+  /** Starts the attempt of a permit that was given, and reports to `feedback`. */
   start(permit: DeliveryPermit, feedback: AttemptFeedback): void;
 }
 
-/** What admission hears of an attempt. An `index` counts the permit's URLs. */
+/** What the attempt tells admission. An `index` counts the permit's URLs. */
 export interface AttemptFeedback {
-  /** A request has its outcome. `shutMs`: for how long its receiver asked not to be called at this URL; else null. */
+  /**
+   * A request has its outcome. `shutMs`: for how many ms the receiver asked not to be called at this URL; null for
+   * none.
+   */
   settled(permit: DeliveryPermit, index: number, outcome: RequestOutcome, shutMs: number | null): void;
   /** A request has ended. */
   ended(permit: DeliveryPermit, index: number): void;
   /**
-   * Under `settle: any`, when each URL that the permit leaves out may be called: ms since the epoch, or null for a URL
-   * whose receiver asked for nothing. Empty when the permit leaves none out.
+   * Under `settle: any`: when each URL that the permit leaves out may be called, in ms since the epoch, or null for a
+   * URL without a `Retry-After`. Empty when the permit leaves none out.
    */
   leftOutTillMs(permit: DeliveryPermit): readonly (number | null)[];
 }

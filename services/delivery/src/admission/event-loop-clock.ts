@@ -1,11 +1,11 @@
 /**
  * The tick of admission, and how long this process's event loop was blocked while it ran (J6 of `admission.ts`).
  *
- * Owns: the timer of the tick. It runs from `run` until `stop`, and after `close` never again.
- * B1  A tick passes on how much time passed since the tick before, `LONGEST_TICK_MS` at the most: in the rest of a late
- *     tick the event loop was blocked, and this process saw no answers.
- * B2  The event loop counts as blocked for that rest of every tick, and for as much of it as the next tick would find
- *     now. Time in which no tick runs counts as not blocked.
+ * Owns: the timer of the tick. States: *stopped*, *running* from `run` until `stop`, *closed* for good after `close`.
+ * B1  A tick passes on the time since the tick before, `LONGEST_TICK_MS` at the most: for the rest of a late tick the
+ *     event loop was blocked, and this process saw no answers.
+ * B2  The event loop counts as blocked for that rest of every tick so far, and for the rest that the next tick would
+ *     have now. Time in which the clock is stopped counts as not blocked.
  */
 
 const TICK_MS = 20;
@@ -45,7 +45,7 @@ export class EventLoopClock {
     this.stop();
   }
 
-  /** Whole ms for which the event loop was blocked, in all, up to `nowMs` of the monotonic clock (B2). */
+  /** For how many whole ms the event loop was blocked in all, up to `nowMs` of the monotonic clock (B2). */
   blockedMs(nowMs: number): number {
     if (this.#timer === undefined) return this.#blockedMs;
     return this.#blockedMs + Math.max(0, Math.floor(nowMs - this.#tickedMs - LONGEST_TICK_MS));

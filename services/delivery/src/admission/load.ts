@@ -1,8 +1,7 @@
 /**
- * What is going on around a destination, for the policy of its admission: whether it is alone, and how full a window
- * is.
+ * The load context of a delivery: whether its destination is alone, and how full its window is.
  *
- * Owns: the moment at which a request of any destination had its outcome last.
+ * Owns: the moment at which a request to any destination last had its outcome.
  */
 import type { LoadContext } from "@posthaste/core/isolation/load-context";
 import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
@@ -10,7 +9,10 @@ import type { ActiveDestinations } from "./active-destinations.ts";
 
 /** A window counts as filling from this share of its records on. */
 const FILLING = 0.75;
-/** When no request at all had an outcome for longer, the fault may be this process's or its network's. */
+/**
+ * Other destinations get deliveries through when a request had its outcome within this time. Without any for longer,
+ * the fault may be this process's or its network's.
+ */
 const GETTING_THROUGH_MS = 200;
 
 export class Load {
@@ -23,7 +25,7 @@ export class Load {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** A request of some destination had its outcome, at `nowMs` of the monotonic clock. */
+  /** A request to some destination had its outcome, at `nowMs` of the monotonic clock. */
   noteOutcome(nowMs: number): void {
     this.#outcomeMs = nowMs;
   }
@@ -41,8 +43,8 @@ export class Load {
 }
 
 /**
- * True when the window has room for few more records. It is true before the window is full, so that admission never
- * takes the places that others need, and not sooner, since nobody stands behind a window that takes records in.
+ * Whether the window can take few more records. That is so before the window is full, so that deliveries that wait
+ * never take the last places that others need; and no sooner, since a window that takes records in keeps nobody out.
  */
 export function isFilling(window: PartitionWindow): boolean {
   return window.records > window.maxRecords * FILLING;

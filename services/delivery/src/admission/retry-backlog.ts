@@ -1,9 +1,9 @@
 /**
- * The retry backlog: how many deliveries of each destination this process saw go to retry topics and not return (I2).
+ * The retry backlog: how many deliveries of each destination this process republished to retry topics and has not read
+ * back (I2).
  *
- * Owns nothing: each count stands with its active destination, and is forgotten with it (J2 of
- * `active-destinations.ts`). A delivery that another process republished counts for nothing when it returns here, so no
- * count falls below 0.
+ * Owns nothing: each active destination has its own count, which is forgotten with it (J2 of `active-destinations.ts`).
+ * A delivery that another process republished may return here, so no count falls below 0.
  */
 import type { ActiveDestinations } from "./active-destinations.ts";
 
@@ -16,12 +16,12 @@ export class RetryBacklog {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** A delivery of the destination goes to a retry topic. */
+  /** A delivery of the destination is republished to a retry topic. */
   add(destinationId: string): void {
     this.#destinations.use(destinationId, this.#monotonicMs()).retryBacklog += 1;
   }
 
-  /** A delivery of the destination returned from a retry topic, whatever becomes of it now. */
+  /** A delivery of the destination returned from a retry topic. */
   remove(destinationId: string): void {
     const destination = this.#destinations.peek(destinationId);
     if (destination !== undefined && destination.retryBacklog > 0) destination.retryBacklog -= 1;

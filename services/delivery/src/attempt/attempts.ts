@@ -1,7 +1,7 @@
 /**
  * The fourth stage of a delivery: the attempt of each permit that admission gave, at all URLs of the permit at once.
  *
- * Owns nothing: the sender has the requests, and one `PermittedAttempt` hears what comes of each attempt.
+ * Owns nothing: the sender owns the requests, and one `PermittedAttempt` listens to each attempt.
  */
 
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
@@ -16,7 +16,7 @@ export interface AttemptsOptions {
   readonly outcomes: OutcomePort;
   readonly schedule: RetrySchedule;
   readonly clock: Clock;
-  /** Somebody threw who was told of an attempt, where nobody catches: a bug. */
+  /** A later part threw where nobody catches: a bug. */
   readonly onFailure: (reason: Error) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What the attempt needs of the next stage, the outcome. */
+/** The port of the outcome, the stage after the attempt. */
 import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptReport } from "@posthaste/webhook/report";
 import type { DeliveryPermit } from "../admission/attempt-port.ts";
@@ -6,13 +6,13 @@ import type { DeliveryPermit } from "../admission/attempt-port.ts";
 export interface OutcomePort {
   /**
    * Takes over a delivery whose attempt is settled. `leftOutTillMs`: when each URL that the attempt left out may be
-   * called (see `AttemptFeedback`). Answers what it published because of the attempt, for `finished`.
+   * called (see `AttemptFeedback`). Answers the follow-ups that it published, for `finished`.
    */
   settled(
     permit: DeliveryPermit,
     report: AttemptReport,
     leftOutTillMs: readonly (number | null)[],
   ): readonly LoggedFollowUp[];
-  /** Every request of the attempt has ended; once, after `settled`, with what that answered. */
+  /** Every request of the attempt has ended. Called once, after `settled`, with the answer of that. */
   finished(permit: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void;
 }

@@ -1,6 +1,4 @@
-/**
- * One attempt as the sender's listener hears of it: each thing that it hears goes to admission or on to the outcome.
- */
+/** The listener of one attempt: it passes each report of the sender to admission or to the outcome. */
 
 import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
@@ -22,7 +20,7 @@ export interface PermittedAttemptOptions {
 
 const NOTHING: readonly LoggedFollowUp[] = [];
 
-/** One object an attempt, since this is the hot path. */
+/** There is one object for each attempt, since this is the hot path. */
 export class PermittedAttempt implements AttemptListener {
   readonly #permit: DeliveryPermit;
   readonly #feedback: AttemptFeedback;

@@ -1,4 +1,4 @@
-/** What the check needs of the next stage, admission. */
+/** The port of admission, the stage after the check. */
 import type { CheckedDelivery } from "./checked-delivery.ts";
 
 export interface AdmissionPort {

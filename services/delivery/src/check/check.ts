@@ -1,14 +1,15 @@
 /**
- * The second stage of a delivery: once this process knows the destinations well enough, the newest state of the
- * delivery's own destination lets it go on to admission, or ends it; a delivery of a suppressed user ends before that.
+ * The second stage of a delivery. It waits until the table of destinations has come far enough. Then it ends the
+ * delivery of a suppressed user, and the newest state of the destination passes any other delivery to admission, ends
+ * it or holds it.
  *
  * Owns: the wait of deliveries for the table of destinations.
- * V1  A delivery is checked only when the table has read as far as the config offset that the router routed it by: a
- *     table that lags would take a new destination for a removed one.
- * V4  Every delivery ends finished: delivered, republished, or kept in its window until the partition's next owner
- *     reads it.
+ * V1  A delivery is checked only once the table has read as far as the router had when it routed the delivery: a table
+ *     that lags would take a new destination for a removed one.
+ * V4  Every delivery is finished when it was delivered or republished; otherwise its record stays in its window until
+ *     the partition's next owner reads it.
  * V5  No attempt starts after the end of the delivery's retry window, wherever the delivery waited, but the last
- *     attempt that it is owed. Admission holds to this rule, when a delivery enters it and when a delivery leaves it.
+ *     attempt that it is owed. Admission keeps this rule, when a delivery enters it and when a delivery leaves it.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
@@ -44,7 +45,7 @@ export class Check {
     this.#configWait.whenKnown(delivery.configOffset, () => this.#checkNow(task, delivery));
   }
 
-  /** What waits for the table stays in its window, for the partition's next owner to read. */
+  /** Ends the waits. The records that waited stay in their windows, for the partition's next owner to read. */
   close(): void {
     this.#configWait.close();
   }

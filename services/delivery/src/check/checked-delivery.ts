@@ -6,13 +6,13 @@ import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delive
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 
-/** One object a delivery, from its check to the end of its attempt, since this is the hot path. */
+/** There is one object for each delivery, from its check to the end of its attempt, since this is the hot path. */
 export interface CheckedDelivery {
   readonly task: Task<IncomingDelivery>;
   readonly delivery: Delivery;
   readonly progress: DeliveryProgress;
   readonly isRetry: boolean;
-  /** The URLs that are still to be served; null for all. */
+  /** The URLs that are still owed; null for all. */
   readonly owed: readonly string[] | null;
   /** The destination as it was at the last check. */
   readonly destination: Destination;
@@ -26,16 +26,16 @@ export function toChecked(task: Task<IncomingDelivery>, delivery: Delivery, dest
   return { task, delivery, progress, isRetry, owed, destination, requests: countRequests(destination, owed) };
 }
 
-/** Under `settle: each`: the URLs that were still to be served and that the destination no longer has. */
+/** Under `settle: each`: the URLs that are still owed and that the destination no longer has. */
 export function removedUrls({ settle, urls }: Destination, owed: readonly string[] | null): readonly string[] {
   if (owed === null || settle !== "each") return [];
   return owed.filter((each) => urls.every(({ url }) => url !== each));
 }
 
 /**
- * The URLs that a delivery still owes when it is given up without an attempt, as its dead letter names them, so that a
- * replay goes to no URL that was served; none for a delivery that owes all of them. `destination` is undefined when it
- * was removed; of one that exists, the URLs that it no longer has get an error of their own.
+ * The URLs that a delivery still owes when it is given up without an attempt. Its dead letter names them, so that a
+ * replay calls no URL that was served; empty for a delivery that owes all of them. `destination` is undefined when it
+ * was removed; URLs that an existing destination no longer has get an error of their own.
  */
 export function owedUrls({ urls }: DeliveryProgress, destination: Destination | undefined): readonly DeadUrl[] {
   if (urls === null) return [];

@@ -2,11 +2,14 @@
  * The wait of deliveries until the table of destinations has read as far as the router had when it routed them (V1 of
  * `check.ts`): a table that lags would take a new destination for a removed one.
  *
- * Owns: one wait for each config offset that deliveries wait for, however many deliveries those are.
- * G1  A delivery goes on when the table has read the delivery's config offset. When the topic was made anew, its end
- *     may never reach that offset: then a delivery goes on when the table has read the topic's present end.
- * G2  A wait asks a table that does not answer again after a pause: once an offset, and not once a delivery.
- * G3  After `close` no wait asks the table and no delivery goes on: what waits stays in its window, to be read again.
+ * Owns: one wait for each config offset, however many deliveries wait for it.
+ * G1  A delivery goes on when the table has read the delivery's config offset. A topic that was made anew may never
+ *     reach that offset: when the table has not read it in `PATIENCE_MS`, the delivery goes on once the table has read
+ *     to the topic's end of that moment.
+ * G2  When the table does not answer, the wait of an offset asks it again after a pause, once for all deliveries that
+ *     wait.
+ * G3  After `close` no wait asks the table and no delivery goes on: records that wait stay in their windows, to be read
+ *     again.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Log } from "@posthaste/core/log";
@@ -14,7 +17,7 @@ import { pause } from "@posthaste/kafka/connection/deadline";
 import type { Table } from "@posthaste/kafka/log/table";
 
 const PATIENCE_MS = 5000;
-/** Between two questions to a table that refuses at once, as a closed table does. */
+/** The pause before a table is asked again that refused at once, as a closed table does. */
 const PAUSE_MS = 1000;
 
 export interface ConfigWaitOptions {
@@ -77,7 +80,7 @@ export class ConfigWait {
       await destinations.refresh(PATIENCE_MS);
       return true;
     } catch {
-      // The brokers do not answer: no delivery can be checked, and the records stay where they are.
+      // The brokers do not answer: no delivery can be checked, and the records stay in their windows.
       return false;
     }
   }

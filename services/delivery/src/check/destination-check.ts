@@ -1,9 +1,9 @@
 /**
- * The rules by which a destination's newest state lets a delivery go on to admission, or ends it here.
+ * The rules by which the newest state of a destination passes a delivery to admission, ends it or holds it.
  *
  * Owns: the ids of the destinations whose missing key was logged.
- * V2  A destination whose secrets cannot be opened gets nothing, and nothing of it is given up: its deliveries are
- *     held.
+ * V2  A destination whose secrets this process cannot open gets nothing, and none of its deliveries is given up: they
+ *     are held.
  * V3  URLs, headers and secrets are those of the moment of sending: admission has a delivery that waited checked again
  *     when its destination was changed meanwhile.
  */
@@ -33,7 +33,7 @@ export interface DestinationCheckOptions {
 
 export class DestinationCheck {
   readonly #options: DestinationCheckOptions;
-  /** The log has one line a destination, not one a delivery. */
+  /** The log has one line for each destination, and not one for each delivery. */
   readonly #logged = new Set<string>();
 
   constructor(options: DestinationCheckOptions) {
@@ -53,19 +53,19 @@ export class DestinationCheck {
       return null;
     }
     const checked = toChecked(task, delivery, destination);
-    // `settle: each`: the destination has none of the URLs that were left to serve; a replay can still serve others.
+    // `settle: each`: the destination has none of the URLs that are owed; a replay can still call others.
     if (checked.requests === 0) refusals.deadLetter(task, delivery, "destination_removed");
     else if (destination.missingKeyIds !== null) this.#hold(checked, destination.missingKeyIds);
     else return checked;
     return null;
   }
 
-  /** True when nobody changed the delivery's destination since its last check. */
+  /** Whether the delivery's destination is unchanged since its last check. */
   isCurrent({ destination }: CheckedDelivery): boolean {
     return this.#options.destinations.get(destination.id) === destination;
   }
 
-  /** V2 */
+  /** V2. */
   #hold(checked: CheckedDelivery, missingKeyIds: readonly string[]): void {
     const { refusals, log } = this.#options;
     const { id } = checked.destination;

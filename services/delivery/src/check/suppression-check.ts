@@ -1,13 +1,14 @@
 /**
  * The rule by which a delivery of a suppressed user ends: as a dead letter with the reason `suppressed`, without an
- * attempt, its body or anything else that the call said. Everything else goes on to the check of its destination.
+ * attempt, and without its body or anything else that the call said. Every other delivery goes on to the check of its
+ * destination.
  *
- * Owns nothing: who waits for the table of suppressed users waits there.
- * V6  No attempt begins for a user who was suppressed when control answered the deletion request. So an attempt begins
- *     only while the table is current: control answers as long after the brokers have the suppression as a table is
- *     taken for current (`SUPPRESSION_LEASE_MS`), so a process that is cut off from the brokers has stopped by then.
- * V7  What is not known stays in its window: while the table is not current, a delivery waits here and is given no
- *     permit.
+ * Owns nothing: the table of suppressed users has the deliveries that wait for it.
+ * V6  No attempt begins for a user who was suppressed when control answered the deletion request. An attempt begins
+ *     only while the table is current, that is, was whole within `SUPPRESSION_LEASE_MS`. Control answers this long
+ *     after the brokers have the suppression, so that a process that is cut off from the brokers has stopped sending by
+ *     then.
+ * V7  While the table is not current, a delivery waits here, in its window, and asks for no permit.
  */
 import { isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
@@ -17,14 +18,14 @@ import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import type { CheckedDelivery } from "./checked-delivery.ts";
 import type { DestinationCheck, RefusalPort } from "./destination-check.ts";
 
-/** The users who are suppressed, and whether that is known of the present. */
+/** The table of suppressed users, and whether it is current. */
 export type KnownSuppressions = SuppressedUsers & Pick<KeyTable, "isCurrent" | "whenCurrent">;
 
 export interface SuppressionCheckOptions {
   readonly suppressed: KnownSuppressions;
   readonly destinationCheck: DestinationCheck;
   readonly refusals: Pick<RefusalPort, "deadLetter">;
-  /** The table is current again: the delivery, which waited for that, is to be checked. */
+  /** Called when the table is current again, to check a delivery that waited for that. */
   readonly checkAgain: (task: Task<IncomingDelivery>, delivery: Delivery) => void;
 }
 
@@ -37,9 +38,7 @@ export class SuppressionCheck {
     this.#options = options;
   }
 
-  /**
-   * Answers the delivery for admission, or null: then it was ended or held, waits here, or its partition was given up.
-   */
+  /** Answers the delivery for admission; or null when it ended, is held, waits here, or its partition was given up. */
   check(task: Task<IncomingDelivery>, delivery: Delivery): CheckedDelivery | null {
     if (task.window.isRevoked) return null;
     const { suppressed, destinationCheck, refusals, checkAgain } = this.#options;
@@ -52,14 +51,14 @@ export class SuppressionCheck {
     return null;
   }
 
-  /** False when a delivery that was given its permit must be checked again before it is sent (V3, V6). */
+  /** False when a delivery with a permit must be checked again before it is sent (V3, V6). */
   isCurrent(checked: CheckedDelivery): boolean {
     const { suppressed, destinationCheck } = this.#options;
     if (!suppressed.isCurrent || this.#isSuppressed(checked.task, checked.delivery)) return false;
     return destinationCheck.isCurrent(checked);
   }
 
-  /** Checks a delivery again that waited in admission; answers as `check` does. */
+  /** Checks a delivery again that waited in admission, and answers as `check` does. */
   renew({ task, delivery }: CheckedDelivery): CheckedDelivery | null {
     return this.check(task, delivery);
   }

@@ -1,11 +1,11 @@
 /**
- * What this process counts of each destination that it uses.
+ * The counts that this process keeps of each destination that it uses.
  *
- * Owns: the counts, by destination, and which of them were touched since somebody last asked.
- * HC1  On a delivery's way numbers are counted up and nothing else is done: no record is made, nothing is sent.
- * HC2  Counts only rise, from `countedSinceMs` on. A destination that was not used for `FORGET_MS` is forgotten, so the
- *      memory follows the destinations in use (I4), and is counted from the start when it comes again.
- * HC3  A delivery counts as failing from the first attempt that failed since one delivered.
+ * Owns: the counts of each destination, and which of them changed since `takeTouched` was last called.
+ * HC1  Counting a delivery raises numbers and does nothing else: it makes no record and sends nothing.
+ * HC2  Counts only rise, from `countedSinceMs` on. A destination that was not used for `FORGET_MS` is forgotten, so
+ *      that memory follows the destinations in use (I4); its counts begin at 0 when it is used again.
+ * HC3  A destination counts as failing from the first attempt that failed after the newest that delivered.
  */
 import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
@@ -16,12 +16,12 @@ import { errorOf } from "@posthaste/core/replay/letter-filter";
 import type { AttemptReport } from "@posthaste/webhook/report";
 
 const FORGET_MS = 60 * 60_000;
-/** Kinds of failure that are told apart; a receiver may answer with any status. */
+/** The most kinds of failure that are told apart for a destination, since a receiver may answer with any status. */
 const MOST_FAILURES = 50;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What is counted of one destination; one object for as long as the destination is in use. */
+/** The counts of one destination, in one object for as long as the destination is in use. */
 export class DestinationCounts implements HealthCounts {
   readonly countedSinceMs: number;
   delivered = 0;
@@ -33,11 +33,11 @@ export class DestinationCounts implements HealthCounts {
   failedAtMs: number | null = null;
   failingSinceMs: number | null = null;
   recoveredAtMs: number | null = null;
-  /** By URL. */
+  /** The last answer of each URL. */
   readonly answers = new Map<string, Mutable<LastAnswer>>();
-  /** By what they came to and URL. */
+  /** The failures, by answer and URL. */
   readonly failures = new Map<string, Mutable<FailedRequests>>();
-  /** Ms since the epoch. */
+  /** When the destination was last used, in ms since the epoch. */
   usedMs: number;
   isTouched = false;
 
@@ -47,13 +47,13 @@ export class DestinationCounts implements HealthCounts {
   }
 }
 
-/** What the last stage of a delivery tells. */
+/** What the last stage of a delivery reports. */
 export interface HealthPort {
-  /** An attempt is settled, at this moment since the epoch. */
+  /** An attempt is settled, at `nowMs` since the epoch. */
   settled(destinationId: string, outcome: AttemptOutcome, nowMs: number): void;
   /** Every request of an attempt has ended. */
   finished(destinationId: string, report: AttemptReport): void;
-  /** A delivery goes to a retry topic without a request. */
+  /** A delivery is deferred. */
   deferred(destinationId: string, cause: DeferredCause, nowMs: number): void;
 }
 
@@ -96,7 +96,7 @@ export class DestinationsCounts implements HealthPort {
     return this.#byId.get(destinationId);
   }
 
-  /** The destinations that were touched since the last call. */
+  /** The destinations whose counts changed since the last call. */
   takeTouched(): readonly string[] {
     const touched = this.#touched;
     this.#touched = [];
@@ -107,7 +107,7 @@ export class DestinationsCounts implements HealthPort {
     return touched;
   }
 
-  /** HC2. Answers the destinations that were forgotten. */
+  /** HC2. Answers the destinations that it forgot. */
   forgetUnused(nowMs: number): readonly string[] {
     const forgotten = [...this.#byId].filter(([, { usedMs }]) => nowMs - usedMs >= FORGET_MS).map(([id]) => id);
     for (const id of forgotten) this.#byId.delete(id);
@@ -129,7 +129,7 @@ export class DestinationsCounts implements HealthPort {
   }
 }
 
-/** Beyond `MOST_FAILURES` a URL has one kind more, of all others. */
+/** From `MOST_FAILURES` kinds on, each URL has one more kind for all others. */
 function countFailure(failures: DestinationCounts["failures"], url: string, told: string): void {
   const known = failures.get(`${told} ${url}`);
   if (known !== undefined) {

@@ -1,4 +1,4 @@
-/** What this process says of a destination: its counts, and what its admission knows of the URLs. */
+/** The health of a destination as this process reports it: its counts, and what its admission knows of the URLs. */
 import type { DestinationHealth, HealthOfUrl } from "@posthaste/core/health/health-record";
 import type { UrlHealth } from "@posthaste/core/isolation/url-health";
 import type { DestinationCounts } from "./health-counts.ts";
@@ -16,7 +16,7 @@ export interface ActiveHealth {
   readonly waiting: number;
 }
 
-/** `active`: undefined for a destination that admission forgot, against which nothing stands then. */
+/** `active`: undefined for a destination that admission forgot; nothing stands against its URLs then. */
 export function toDestinationHealth(
   counts: DestinationCounts,
   active: ActiveHealth | undefined,
@@ -41,8 +41,8 @@ export function toDestinationHealth(
 }
 
 /**
- * A number that differs where the state does: which breakers are not closed, which receivers asked for peace, whether
- * attempts fail.
+ * The signature of the state: a number that differs where the state does, by which breakers are not closed, which
+ * receivers sent a `Retry-After`, and whether attempts fail.
  */
 export function stateSignature(
   counts: Pick<DestinationCounts, "failingSinceMs">,

@@ -1,14 +1,16 @@
 /**
  * Writes what this process knows of its destinations, and what it runs with, to `posthaste.destination-health`.
  *
- * Owns: what was written of each destination and when, and the timer.
- * HW1  A destination is written when its state changed, and at most every `WRITE_INTERVAL_MS` while it is in use;
- *      `MOST_A_TICK` records at each tick and no more, changes first (`write-plan.ts`).
- * HW2  What admission forgot is written once more: nothing stands against it then.
- * HW3  One send is out at a time, so that nothing gathers while the brokers do not answer; what could not be sent is
- *      written again as it is by then.
- * HW4  The process is written every `WRITE_INTERVAL_MS`: while it is, what it said of destinations counts.
- * HW5  At the end, and when a destination is forgotten (HC2 of `health-counts.ts`), its keys are removed.
+ * Owns: the signature and the moment of what was last written of each destination, and the timer.
+ * HW1  A destination is written when its state changed, and otherwise at most every `WRITE_INTERVAL_MS` while it is in
+ *      use. A tick writes at most `MOST_A_TICK` records, changes first (`write-plan.ts`).
+ * HW2  A destination that admission forgot is written once more where its last record says that something stood against
+ *      it or was under way.
+ * HW3  One send is out at a time, so that no records gather while the brokers do not answer. A destination whose record
+ *      could not be sent is written again, with its counts of that later moment.
+ * HW4  The process itself is written every `WRITE_INTERVAL_MS`. As long as it is, readers count what it said of
+ *      destinations.
+ * HW5  When a destination is forgotten (HC2 of `health-counts.ts`) its key is removed, and at the end all keys are.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { destinationHealthKey, processHealthKey } from "@posthaste/contracts/health-keys";
@@ -22,12 +24,12 @@ import { type ActiveHealth, type HealthMoment, stateSignature, toDestinationHeal
 import { planWrites, WRITE_INTERVAL_MS, type WriteChoice } from "./write-plan.ts";
 
 const TICK_MS = 250;
-/** 200 a second. */
+/** The most records of a tick, that is, 200 a second. */
 const MOST_A_TICK = 50;
 const SWEEP_MS = 60_000;
 
 export interface HealthWriterOptions {
-  /** Names this process. */
+  /** The name of this process. */
   readonly instance: string;
   readonly process: ProcessHealth;
   readonly counts: DestinationsCounts;
@@ -40,11 +42,11 @@ export interface HealthWriterOptions {
   readonly log: Log;
 }
 
-/** What stands in the topic of a destination. */
+/** What was last written of a destination. */
 interface Written {
   readonly signature: number;
   readonly writtenMs: number;
-  /** Requests and deliveries under way: while there were some, it is looked at again. */
+  /** How many requests and deliveries were under way; while there were any, the destination is looked at again. */
   readonly underWay: number;
 }
 
@@ -53,9 +55,11 @@ const NEVER: Written = { signature: -1, writtenMs: Number.NEGATIVE_INFINITY, und
 export class HealthWriter {
   readonly #options: HealthWriterOptions;
   readonly #written = new Map<string, Written>();
-  /** Used since they were written. */
+  /** The destinations that were used since they were last written. */
   readonly #unwritten = new Set<string>();
-  /** Something stood against them, or was under way, when they were written. */
+  /**
+   * The destinations against which something stood, or of which something was under way, when they were last written.
+   */
   readonly #watched = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   #processWrittenMs = Number.NEGATIVE_INFINITY;
@@ -70,7 +74,7 @@ export class HealthWriter {
 
   /**
    * Gives the removals to the producer before it returns, and resolves when they were written or given up (HW5). Close
-   * the producer right after the call, since only the producer's close has an end.
+   * the producer right after the call, since only the producer's close has a deadline.
    */
   async close(): Promise<void> {
     clearInterval(this.#timer);

@@ -1,17 +1,17 @@
-/** Which destinations are written next: those whose state changed first, then those that were not written for long. */
+/** Which destinations are written next: first those whose state changed, then those that were written longest ago. */
 
-/** At most this often a destination is written while its state stays. */
+/** The time between two records of a destination whose state does not change, at the least. */
 export const WRITE_INTERVAL_MS = 5000;
 
 export interface WriteChoice {
   readonly destinationId: string;
-  /** Its state is not what was written, or nothing was. */
+  /** The destination's state differs from what was last written, or nothing was written. */
   readonly isChanged: boolean;
-  /** When it was written last, on the monotonic clock. */
+  /** When the destination was last written, on the monotonic clock. */
   readonly writtenMs: number;
 }
 
-/** `most` at the most; within both kinds the one goes first that was written longest ago. */
+/** Plans at most `most` writes; of each kind, the destination that was written longest ago goes first. */
 export function planWrites(
   candidates: Iterable<WriteChoice>,
   { nowMs, most }: { readonly nowMs: number; readonly most: number },

@@ -1,4 +1,4 @@
-/** What intake needs of the next stage, the check. */
+/** The port of the check, the stage after intake. */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingDelivery } from "./incoming-delivery.ts";

@@ -24,7 +24,7 @@ import { type IncomingDelivery, readDelivery } from "./incoming-delivery.ts";
 import { originCheckpoint } from "./origin-checkpoint.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
-/** What one process works off in a thirtieth of a second. */
+/** The records that first attempts hold in all windows together while the process is busy. */
 const WORKING_SET = { records: 1500, leastShare: 32 };
 
 /** What the groups read. */
@@ -36,17 +36,17 @@ export interface ReadTopics {
 
 export interface ConsumersOptions {
   readonly topics: ReadTopics;
-  /** Records of one partition's window. */
+  /** How many records the window of one partition holds. */
   readonly windowRecords: number;
   readonly timing: Partial<ConsumerTiming>;
   readonly metrics: DeliveryMetrics;
   /** Starts the work on a record whose turn in its lane has come. */
   readonly run: (task: Task<IncomingDelivery>) => void;
-  /** Asked once of each delivery, when its record is taken into a window (see `Admission.deferralOnArrival`). */
+  /** Asked once for each delivery, when its record is taken into a window (see `Admission.deferralOnArrival`). */
   readonly deferralOnArrival: (destinationId: string, window: PartitionWindow) => DeferralCause | null;
   /** Whether the destination's deliveries wait for something outside of this process. */
   readonly isHeldUp: (destinationId: string) => boolean;
-  /** Of first attempts, where nothing holds them up; default `WORKING_SET`, by the event loop of this process. */
+  /** The working set of first attempts; default `WORKING_SET`, while this process's event loop is busy. */
   readonly workingSet?: Omit<WorkingSet, "isHeldUp">;
   readonly onFailure: (reason: Error) => void;
 }
@@ -63,7 +63,7 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
     schemaOf: deliveryCodec.prefetch,
-    // latin1 has one byte a character: keys that differ as bytes differ as text, and nothing decodes UTF-8.
+    // latin1 reads one byte as one character: keys that differ as bytes differ as text, and nothing decodes UTF-8.
     laneOf: ({ deferralOnArrival }: IncomingDelivery, { key }: IncomingRecord) =>
       deferralOnArrival === null ? (key?.toString("latin1") ?? null) : null,
     ownerOf: ({ delivery }: IncomingDelivery) => delivery?.destinationId ?? "",
@@ -83,7 +83,8 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
-    // Retries hold their places while they wait for their jitter, which shrinks only as a window fills (W6).
+    // Retries have no working set: they keep their places while they wait for their jitter, which shrinks only as a
+    // window fills (W6).
     retries: createWindowedConsumer<IncomingDelivery>(connection, {
       ...shared,
       groupId: names.retryGroup,

@@ -1,6 +1,6 @@
 /**
- * The gate that knows the second copy of a republished record: a crash between a republish and its commit leaves two
- * (W6).
+ * The gate that finds the second copy of a republished record (W6). A crash between a republish and its commit leaves
+ * two copies.
  *
  * Owns: the republished records that this process read lately, each with the place where it read the first copy.
  * H1  A record is a repeat only when this process read the same republished record at *another* place: a record that is

@@ -1,14 +1,17 @@
 /**
- * Whether this process had hardly any time left lately.
+ * Whether the event loop of this process is busy.
  *
- * Owns: the event loop's utilization when it was asked last.
+ * Owns: the event loop's utilization at the last question.
  */
 import { performance } from "node:perf_hooks";
 
-/** A share of the time: no event loop runs all of it while brokers and receivers answer in between. */
+/**
+ * The busy share of time from which on the event loop counts as busy. No event loop reaches 1 while brokers and
+ * receivers answer in between.
+ */
 const BUSY = 0.6;
 
-/** Answers whether the event loop was busy since it was asked last, or since it was made. */
+/** Answers whether the event loop was busy since the last question, or since the function was made. */
 export function createEventLoopLoad(utilizationOf = performance.eventLoopUtilization): () => boolean {
   let last = utilizationOf();
   return () => {

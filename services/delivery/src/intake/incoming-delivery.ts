@@ -1,4 +1,4 @@
-/** A delivery as its record says it: what intake reads from a record of the deliveries topic or of a retry topic. */
+/** A delivery as intake reads it from a record of the deliveries topic or of a retry topic. */
 
 import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
@@ -9,11 +9,11 @@ import type { DeferralCause } from "@posthaste/core/isolation/permit";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
-/** One object a record, since this is the hot path. */
+/** There is one object for each record, since this is the hot path. */
 export interface IncomingDelivery {
   /** Null when no schema reads the record. */
   readonly delivery: Delivery | null;
-  /** Why no schema reads it; null for one that is read. */
+  /** Why no schema reads the record; null when one does. */
   readonly unreadable: PosthasteError | null;
   readonly progress: DeliveryProgress;
   /** The record comes from a retry topic. */
@@ -21,7 +21,8 @@ export interface IncomingDelivery {
   /** The record that this one was republished from (W6); undefined for a record of the deliveries topic. */
   readonly republishedFrom: string | undefined;
   /**
-   * Admission defers the delivery for this cause, and the delivery waits for no turn in its lane; null for any other.
+   * Admission defers the delivery for this cause, so that it does not wait for its turn in its lane; null for any other
+   * delivery.
    */
   readonly deferralOnArrival: DeferralCause | null;
 }
@@ -39,7 +40,7 @@ export function readDelivery(
   const read = decodeOrReason(codec, record.value);
   const unreadable = read instanceof PosthasteError ? read : null;
   const delivery = read instanceof PosthasteError ? null : read;
-  // A replay may be for some URLs only. The router writes no headers, so nothing looks for them in its records.
+  // A replay may be for some URLs only. The router writes no headers, so none are looked for in its records.
   const hasProgress = isRetry || delivery?.originIncarnation === NO_INCARNATION;
   return {
     delivery,

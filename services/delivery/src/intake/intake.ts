@@ -1,13 +1,15 @@
 /**
- * The first stage of a delivery: a record whose turn in its lane has come is dropped, or passed to the check.
+ * The first stage of a delivery: intake drops a record whose turn in its lane has come, puts it aside, or passes it to
+ * the check.
  *
- * Owns: the timers of retries that wait for their jitter, and the gate that knows second copies.
- * A1  Intake puts a record aside that no schema reads, and finishes it when the brokers have it there; it finishes the
- *     second copy of a republished record (W6). It passes every other record to the check once.
- * A2  A first attempt waits for nothing here. A retry waits for its jitter, which starts when the retry is due, so that
- *     its topic stays in due order (W6); the jitter ends before the delivery's retry window does (V5 of `check.ts`).
- * A3  After `close`, and after a partition was given up, intake passes nothing on: what waits for its jitter stays in
- *     its window, for the partition's next owner to read.
+ * Owns: the timers of retries that wait for their jitter, and the gate that finds second copies.
+ * A1  Intake puts a record aside that no schema reads, and finishes it when the brokers have acknowledged that. It
+ *     finishes the second copy of a republished record (W6). It passes every other record to the check once.
+ * A2  A first attempt does not wait in intake. A retry waits for its jitter, which starts when the retry is due, so
+ *     that its topic stays in due order (W6). The jitter ends before the delivery's retry window does (V5 of
+ *     `check.ts`).
+ * A3  After `close`, and after a partition was given up, intake passes nothing on: a retry that waits for its jitter
+ *     stays in its window, for the partition's next owner to read.
  */
 
 import { jitterMs } from "@posthaste/core/delivery/backoff";
@@ -30,7 +32,7 @@ export interface IntakeOptions {
   readonly schedule: RetrySchedule;
   readonly metrics: DeliveryMetrics;
   readonly clock: Clock;
-  /** Answers 0 up to but not including 1. */
+  /** Answers at least 0 and below 1. */
   readonly random: () => number;
   /** The delay of a retry topic, in ms. */
   readonly delayMsOf: (topic: string) => number;
@@ -78,14 +80,15 @@ export class Intake {
         task.finish();
       },
       (refusal: unknown) => {
-        // The producer was closed meanwhile: the process is ending, and another one will read the record again.
+        // The producer was closed meanwhile: the process is ending, and another process will read the record again.
         if (!isPosthasteError(refusal, "closed")) onFailure(toError(refusal));
       },
     );
   }
 
   /**
-   * Under `settle: each` another attempt may republish other URLs from the same record: only equal URLs make a copy.
+   * Whether the record is a second copy. Under `settle: each` one record may have been republished for several groups
+   * of URLs; only records with equal URLs are copies of one another.
    */
   #isSecondCopy({ item, record }: Task<IncomingDelivery>): boolean {
     const { republishedFrom, progress } = item;

@@ -1,4 +1,6 @@
-/** What a commit says of origins (D1 to D3 of `core/delivery/origin.ts`), and what is counted of what it leaves out. */
+/**
+ * The checkpoint of origins in commits (D1 to D3 of `core/delivery/origin.ts`), and the count of what it leaves out.
+ */
 import {
   condenseOrigins,
   decodeOriginCheckpoint,
@@ -18,7 +20,7 @@ const NO_ORIGIN: OriginOfDelivery = {
   destinationId: "",
 };
 
-/** A record that no schema reads has no origin, and is no repeat. */
+/** A record that no schema reads has no origin, so that it is no repeat. */
 export function originCheckpoint({
   originsLeftOut,
 }: Pick<DeliveryMetrics, "originsLeftOut">): Checkpoint<IncomingDelivery, OriginOfDelivery> {

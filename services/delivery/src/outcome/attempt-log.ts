@@ -1,9 +1,9 @@
 /**
- * The attempt log: attempts and first deferrals packed, many to a record, since a produced record costs about what a
- * POST costs.
+ * The attempt log: attempts and first deferrals, many packed into one record, since producing a record costs about as
+ * much as a POST.
  *
- * It never slows the window (rule PK1 of packed-log.ts): an attempt's record is finished without it. Its records have
- * no key, so they go to the partitions one after the other.
+ * No window waits for the log (rule PK1 of packed-log.ts): a delivery's record is finished whether its attempt was
+ * logged or not. The log's records have no key, so they go to the partitions in turn.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type {
@@ -18,15 +18,15 @@ import type { Producer } from "@posthaste/kafka/producer/producer";
 
 /** Which attempts the log keeps. */
 export interface AttemptLogSetting {
-  /** True to keep attempts that did not deliver. */
+  /** Whether the log keeps attempts that did not deliver. */
   readonly failures: boolean;
-  /** The share of attempts that delivered which the log keeps: 0 to 1. */
+  /** The share, from 0 to 1, of the attempts that delivered which the log keeps. */
   readonly deliveredShare: number;
 }
 
 /**
- * Parses `all`, `failures`, `off`, or the share of delivered attempts that is logged beside every failure; undefined
- * for any other text.
+ * Parses `all`, `failures`, `off`, or the share of delivered attempts to log beside every failure; undefined for any
+ * other text.
  */
 export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefined {
   switch (text) {
@@ -43,9 +43,11 @@ export function parseAttemptLogSetting(text: string): AttemptLogSetting | undefi
 
 const NO_URLS: readonly string[] = [];
 const FLUSH_INTERVAL_MS = 200;
-/** About 130 KB with one URL and no answer: well under a broker's limit with five of each, see `FLUSH_LENGTH`. */
+/**
+ * The most entries of one record: about 130 KB with one URL each and no answer. `FLUSH_LENGTH` bounds longer entries.
+ */
 const FLUSH_ATTEMPTS = 500;
-/** Characters of URLs, names and answers in one record; a broker takes 1 MB. */
+/** The most characters of URLs, names and answers in one record; a broker takes a record of 1 MB. */
 const FLUSH_LENGTH = 200_000;
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
@@ -54,7 +56,7 @@ export interface AttemptLogOptions {
   readonly producer: Producer;
   readonly topic: string;
   readonly codec: Codec<AttemptBatch>;
-  /** 0 up to but not including 1. */
+  /** Answers at least 0 and below 1. */
   readonly random: () => number;
   readonly log: Log;
   readonly onDropped: (attempts: number) => void;
@@ -83,8 +85,8 @@ export class AttemptLog {
   }
 
   /**
-   * True when nothing of an attempt with this outcome will be logged, so that it need not be put together. One that
-   * `follows` is the end of what the log tells of already, or is expected to: it is never left to chance.
+   * True when an attempt with this outcome is not logged, so that its record need not be made. `follows`: the log has,
+   * or a reader expects, an entry that this attempt is the end of, so that it is never left to chance.
    */
   skips(delivered: boolean, follows: boolean): boolean {
     const { failures, deliveredShare } = this.#options.setting;
@@ -92,7 +94,7 @@ export class AttemptLog {
     return deliveredShare < 1 && (deliveredShare === 0 || this.#options.random() >= deliveredShare);
   }
 
-  /** True when nothing of a deferral will be logged. */
+  /** True when no deferral is logged. */
   get skipsDeferrals(): boolean {
     return !this.#options.setting.failures;
   }
@@ -109,8 +111,8 @@ export class AttemptLog {
   }
 
   /**
-   * Gives what waits to the producer before it returns, and resolves when that was written or given up. Close the
-   * producer right after the call, since only the producer's close has an end.
+   * Gives the entries that wait to the producer before it returns, and resolves when they were written or given up.
+   * Close the producer right after the call, since only the producer's close has a deadline.
    */
   close(): Promise<void> {
     return this.#packed.close();

@@ -1,4 +1,7 @@
-/** The record of a dead letter: what is known of a delivery when it is given up, in its value and as headers. */
+/**
+ * The record of a dead letter: its value has what is known of the delivery when it is given up, and its headers repeat
+ * some of that.
+ */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeDeadLetter } from "@posthaste/contracts/dead-letter-headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -29,7 +32,7 @@ function toDeadLetter(followUp: DeadLetterFollowUp, { names, key, deadAtMs }: De
   const { attempts, deferrals, windowStartMs, replay } = progress;
   const history = decodeHistory(progress.history);
   const [first] = history;
-  // A letter for a suppressed user has nothing of the event but what its own key says.
+  // The letter of a suppressed user keeps nothing of the event but its record's own key.
   const userKey =
     key === null || reason === "suppressed" ? undefined : userKeyOf(delivery.destinationId, key.toString());
   return {

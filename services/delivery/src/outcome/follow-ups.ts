@@ -1,4 +1,4 @@
-/** Follow-ups: what is published because of an attempt, or instead of one. */
+/** Follow-ups: the records that are published because of an attempt, or instead of one. */
 
 import type { Destination } from "@posthaste/core/config/destination";
 import { addAttempt } from "@posthaste/core/delivery/attempt-history";
@@ -29,8 +29,8 @@ export interface Attempted {
   readonly destination: Destination;
   readonly report: AttemptReport;
   /**
-   * Under `settle: any`: when each URL that the attempt left out may be called, in ms since the epoch, or null where
-   * nobody knows; empty when the attempt called all.
+   * Under `settle: any`: when each URL that the attempt left out may be called, in ms since the epoch, or null for a
+   * URL without a `Retry-After`; empty when the attempt called all.
    */
   readonly leftOutTillMs: readonly (number | null)[];
   readonly schedule: RetrySchedule;
@@ -40,9 +40,9 @@ export interface Attempted {
 const NOTHING: readonly FollowUp[] = [];
 
 /**
- * Plans what an attempt has published: nothing when it delivered. Under `settle: each` there may be several follow-ups,
- * a dead letter among them for the URLs that were to be served and that the destination no longer has. No retry names
- * those URLs again, so they become a dead letter once.
+ * Plans the follow-ups of an attempt: none when it delivered. Under `settle: each` there may be several, among them a
+ * dead letter for the URLs that are owed and that the destination no longer has. No retry names those URLs again, so
+ * that they become a dead letter once.
  */
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, report, schedule, nowMs } = attempted;
@@ -60,7 +60,7 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const counted: DeliveryProgress = { ...progress, attempts: progress.attempts + 1 };
   const dead = settlement.dead.map((part) => deadLetter(part.reason, counted, part.urls));
   const retries = settlement.retries.map((part) => {
-    // Under `settle: any` too a delivery for some URLs, which a replay may be, stays with those.
+    // A delivery for some URLs, as a replay may be, keeps to those under `settle: any` too.
     const owed = part.urls ?? progress.urls;
     const plan = planRetry({ schedule, progress, nowMs, notBeforeMs: part.notBeforeMs, urls: owed });
     if (plan.kind !== "retry") return deadLetter(plan.reason, plan.progress, part.urls);
@@ -70,9 +70,7 @@ export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   return [...dead, ...retries, ...planRemovedUrls(attempted)];
 }
 
-/**
- * Plans one dead letter for the URLs that were to be served and that the destination no longer has, if there are any.
- */
+/** Plans one dead letter for the URLs that are owed and that the destination no longer has, if there are any. */
 export function planRemovedUrls({
   delivery,
   progress,
@@ -86,8 +84,8 @@ export function planRemovedUrls({
 }
 
 /**
- * An attempt that left URLs out has not failed for good, and its delivery waits no longer than until the first of all
- * its URLs may be called.
+ * The settlement of an attempt that left URLs out: it has not failed for good, and its delivery waits until the first
+ * of all its URLs may be called, and no longer.
  */
 function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | null)[]): Settlement {
   if (leftOutTillMs.length === 0 || settlement === DELIVERED) return settlement;
@@ -97,8 +95,9 @@ function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | n
 }
 
 /**
- * Under `settle: any`: until when the receivers of single URLs asked not to be called, now or in an earlier attempt, in
- * ms since the epoch, for whichever process makes the next attempt (W5). Null when none did.
+ * Under `settle: any`: until when single URLs are not to be called, by a `Retry-After` of this attempt or an earlier
+ * one, in ms since the epoch. The retry record carries it to whichever process makes the next attempt (W5). Null for
+ * none.
  */
 function momentsOf({ progress, report, nowMs }: Attempted): Readonly<Record<string, number>> | null {
   const before = Object.entries(progress.urlsNotBeforeMs ?? {}).filter(([, momentMs]) => momentMs > nowMs);

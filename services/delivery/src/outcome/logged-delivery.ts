@@ -1,4 +1,4 @@
-/** What the attempt log says of a delivery, whatever became of it. */
+/** The part of an attempt-log entry that describes the delivery. */
 import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { loggedDelivery } from "@posthaste/core/delivery/logged-delivery";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";

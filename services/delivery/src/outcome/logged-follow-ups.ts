@@ -1,9 +1,9 @@
-/** What the attempt log says of what was published because of an attempt. */
+/** The follow-ups of an attempt as the attempt log has them. */
 import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { DeadUrl } from "@posthaste/core/delivery/dead-letter";
 import type { FollowUp } from "./follow-ups.ts";
 
-/** `isInParts`: each follow-up is about the URLs that it names (`settle: each`). */
+/** `isInParts`: each follow-up is for the URLs that it names alone (`settle: each`). */
 export function toLoggedFollowUps(
   followUps: readonly FollowUp[],
   { isInParts, nowMs }: { readonly isInParts: boolean; readonly nowMs: number },

@@ -1,5 +1,5 @@
 /**
- * What the attempt log keeps of an attempt's URLs: everything but the responses that the destination wants left out.
+ * The URLs of an attempt as the attempt log has them: everything but the responses that the destination wants left out.
  */
 
 import type { ResponseLog } from "@posthaste/core/config/destination";
@@ -7,7 +7,7 @@ import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { UrlResult } from "@posthaste/webhook/report";
 
-/** Each URL with the start of its response where `responseLog` keeps that, and null for it elsewhere. */
+/** Answers each URL with the start of its response where `responseLog` keeps that, and else with null. */
 export function toLoggedUrls(responseLog: ResponseLog, urls: readonly UrlResult[]): readonly UrlAttempt[] {
   return urls.map((result) => {
     const { url, status, error, durationMs } = result;

@@ -1,10 +1,11 @@
 /**
- * The outcome publisher: it writes follow-ups to the retry topics and to the dead letters, and finishes their record.
+ * The outcome publisher: it writes follow-ups to the retry topics and to the dead letters, and then finishes the record
+ * that they follow.
  *
- * Owns nothing: the producer, which holds what is not acknowledged, is its caller's.
- * F1  A record is finished only when the brokers acknowledged all of its follow-ups (C2). Follow-ups that cannot be
- *     sent keep their record in the window: the producer sends them again for as long as it is open.
- * F2  The value of a retry record is the value of the record that it follows, byte for byte; only headers change (W2).
+ * Owns nothing: its caller owns the producer, which holds the records that are not acknowledged.
+ * F1  A record is finished only when the brokers acknowledged all of its follow-ups (C2). While follow-ups cannot be
+ *     sent, the record stays in its window, and the producer sends them again for as long as it is open.
+ * F2  The value of a retry record equals that of the record that it follows, byte for byte; only headers change (W2).
  * F3  Nothing follows a record whose partition was given up: the partition's new owner reads the record again and
  *     publishes what follows.
  */
@@ -48,7 +49,7 @@ export class OutcomePublisher {
         task.finish();
       },
       (error: unknown) => {
-        // The producer was closed meanwhile: the process is ending, and another one will read the record again.
+        // The producer was closed meanwhile: the process is ending, and another process will read the record again.
         if (!isPosthasteError(error, "closed")) this.#options.onFailure(error as Error);
       },
     );
@@ -79,9 +80,9 @@ export class OutcomePublisher {
 }
 
 /**
- * Names one retry record by the record that it follows; under `settle: each` there may be several, told apart by
- * `index`. The name has the topic's id: when a topic was made anew, other records stand at the same offsets, and none
- * of them is a copy of what still waits from before.
+ * The name of a retry record: the place of the record that it follows and, since under `settle: each` several may
+ * follow one, its `index` among them. The place has the topic's id: when a topic is made anew, other records stand at
+ * the same offsets, and they are no copies of retry records that still wait.
  */
 function placeOf({ topic, partition, offset }: IncomingRecord, topicId: string | undefined, index: number): string {
   return `${topicId ?? topic}/${partition}/${offset}/${index}`;

@@ -1,15 +1,15 @@
 /**
- * The last stage of a delivery: it is finished, or what follows is published: a retry record, a dead letter, or several
- * of both for its single URLs.
+ * The last stage of a delivery: it finishes the delivery, or publishes what follows, that is, a retry record, a dead
+ * letter, or several of both for single URLs.
  *
- * Owns nothing: the publisher, the attempt log and the retry backlog have their own state.
- * OU1  Every delivery reaches this stage by one of three ways: its attempt was settled (`settled`), the check refused
- *      it (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
+ * Owns nothing: the publisher, the attempt log, the retry backlog and the health counts have their own state.
+ * OU1  A delivery reaches this stage in one of three ways: its attempt was settled (`settled`), the check refused it
+ *      (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
  * OU2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
  *      cause.
- * OU3  The attempt log is told of a delivery's first deferral, and of every end that follows an entry: an attempt that
- *      delivered is logged whatever the share where an earlier one failed, where the delivery was deferred or where it
- *      was sent again. So nobody who reads the log waits for an end that it left out.
+ * OU3  The attempt log gets a delivery's first deferral, and the end of every delivery that has an entry: an attempt
+ *      that delivered is logged, whatever the share, when an earlier one failed, or when the delivery was deferred or
+ *      sent again. So a reader of the log never waits for an end that it left out.
  * OU4  Every settled attempt, every answer and every deferral counts towards its destination's health.
  */
 
@@ -86,19 +86,23 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
       return NOTHING_LOGGED;
     }
     this.#publish(task, followUps);
-    // Nothing follows (F3 of outcome-publisher.ts): the partition's new owner makes the attempt anew.
+    // Nothing was published (F3 of outcome-publisher.ts): the partition's new owner makes the attempt again.
     if (task.window.isRevoked) return NOTHING_LOGGED;
     return toLoggedFollowUps(followUps, { isInParts: destination.settle === "each", nowMs });
   }
 
-  /** Logs the attempt, unless nothing was sent, or the attempt log skips it and it is of no deletion request. */
+  /**
+   * Logs the attempt, unless it sent no request or the attempt log skips it. The attempts of notifications are never
+   * skipped.
+   */
   finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
     const { attemptLog, delayMsOf, healthCounts } = this.#options;
     healthCounts.finished(request.destination.id, report);
     const { outcome } = report.settlement;
     const { attempts, deferrals, replay } = request.progress;
     const follows = attempts > 0 || deferrals > 0 || replay !== null || followUps.length > 0;
-    // The state of a deletion request is made of its notifications' attempts, so all of those are logged.
+    // Control derives the state of a deletion request from the attempts of its notifications, so all of those are
+    // logged.
     const isSkipped = request.delivery.type !== "delete" && attemptLog.skips(outcome === "delivered", follows);
     if (isSkipped || report.urls.length === 0) return;
     attemptLog.add({
@@ -123,7 +127,7 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   defer(checked: CheckedDelivery, cause: DeferralCause, notBeforeMonotonicMs: number | null): CheckedDelivery | null {
     const { task, delivery, progress } = checked;
     const plan = this.#planDeferral(checked, progress, notBeforeMonotonicMs);
-    // The progress says still that the last attempt is owed, since the delivery may have to come again for it.
+    // The progress still says that the last attempt is owed, in case it gets no permit now.
     if (plan.kind === "last_attempt") return { ...checked, progress: plan.progress };
     if (plan.kind === "retry") this.#wait(checked, plan, cause);
     else this.#deadLetter(task, delivery, plan.reason, plan.progress);
@@ -139,7 +143,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   }
 
   /**
-   * What follows for URLs that an attempt leaves out. A last attempt that they are owed comes with their own record.
+   * Plans what follows for URLs that an attempt leaves out. A URL that is owed its last attempt gets a retry record of
+   * its own, and has that attempt when the record returns.
    */
   #planParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): readonly FollowUp[] {
     const { schedule } = this.#options;
@@ -179,7 +184,7 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     healthCounts.deferred(destination.id, cause, clock.nowMs());
   }
 
-  /** OU3. Nothing is written of a record whose partition was given up: its new owner decides anew. */
+  /** OU3. Nothing is logged of a record whose partition was given up: its new owner decides again. */
   #logDeferral(checked: CheckedDelivery, { delayMs, progress }: RetryPlan, cause: DeferredCause): void {
     const { attemptLog, delayMsOf, clock } = this.#options;
     if (checked.progress.deferrals > 0 || checked.task.window.isRevoked || attemptLog.skipsDeferrals) return;
@@ -214,7 +219,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   }
 
   #observeDelivered({ delivery, progress, destination }: CheckedDelivery, nowMs: number): void {
-    // Under `settle: each` the attempt of a retry for some of the URLs is not the first that was delivered.
+    // Under `settle: each` a retry for some of the URLs follows an attempt that another URL may have answered with the
+    // first 2xx.
     if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
     this.#options.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
