@@ -1,4 +1,4 @@
-/** The ingest service, put together from its parts. */
+/** The ingest service: it joins the gateway with the brokers. */
 import { randomUUID } from "node:crypto";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
@@ -27,7 +27,7 @@ export interface IngestOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly trustedProxies: readonly string[];
-  /** What one source may send in a second. */
+  /** How much one source may send in a second. */
   readonly perSource: Amount;
   readonly maxPendingBytes: number;
   readonly log: Log;
@@ -37,16 +37,16 @@ export interface IngestOptions {
 export interface Ingest {
   readonly url: string;
   readonly readiness: () => Readonly<Record<string, true | string>>;
-  /** Answers the requests that have begun, flushes, and closes; in that order. */
+  /** Answers the requests that have begun, flushes, and closes, in this order. */
   readonly stop: () => Promise<void>;
 }
 
 const CLOCK: Clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
 
-/** While the oldest call waits longer than this for the brokers, the process is not ready for more. */
+/** While no partition of the events topic has taken anything for this long, the process is not ready. */
 const READY_PENDING_MS = 5_000;
 
-/** Starts the service; resolves when it accepts calls, which is after the table of sources was read to its end. */
+/** Starts the service. Resolves when it accepts calls, after the table of sources was read to its end. */
 export async function startIngest(options: IngestOptions): Promise<Ingest> {
   const { log, registry } = options;
   const names = createTopicNames(options.topicPrefix);

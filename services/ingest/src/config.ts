@@ -5,7 +5,7 @@ import { commaList, port, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { z } from "zod";
 
-/** Addresses and networks (`10.0.0.0/8`), divided by commas. */
+/** Addresses and networks such as `10.0.0.0/8`, divided by commas. */
 const networks = () =>
   commaList().refine(
     (items) => items.every(isNetwork),
@@ -14,18 +14,18 @@ const networks = () =>
 
 export const ingestSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
-  /** Where callers send to. */
+  /** The port that callers send to. */
   POSTHASTE_INGEST_PORT: port().default(8080),
   /** Proxies whose X-Forwarded-For is believed. */
   POSTHASTE_TRUSTED_PROXIES: networks().default([]),
   /**
-   * Calls a second that one process takes from one source, before it answers 429: about half of what it can take
-   * singly.
+   * How many calls a second one process accepts from one source before it answers 429: about half of the single calls
+   * that it can accept.
    */
   POSTHASTE_SOURCE_CALLS_PER_SECOND: wholeNumber(1, 10_000_000).default(10_000),
-  /** The same in bytes of bodies, after decompression: about a quarter of what it can take. */
+  /** How many bytes of bodies a second, after decompression: about a quarter of what the process can accept. */
   POSTHASTE_SOURCE_BYTES_PER_SECOND: wholeNumber(1, 10_000_000_000).default(16_000_000),
-  /** Bytes of events that may wait for the brokers, before ingest answers 503. */
+  /** How many bytes of events may wait for the brokers before ingest answers 503. */
   POSTHASTE_INGEST_PENDING_BYTES: wholeNumber(1_000_000, 10_000_000_000).default(64 * 1024 * 1024),
 });
 

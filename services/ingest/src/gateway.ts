@@ -1,4 +1,4 @@
-/** The gateway over HTTP, with the brokers behind it as arguments: a test gives it a producer of its own. */
+/** The HTTP gateway without its brokers: a test passes a producer of its own. */
 import { randomUUID } from "node:crypto";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { SourceActivity } from "@posthaste/core/call/source-activity";
@@ -34,19 +34,19 @@ export interface GatewayOptions
   readonly producer: AcceptParts["producer"] & AdmissionParts["producer"];
   readonly names: Pick<TopicNames, "events" | "rejectedCalls" | "sourceActivity">;
   readonly encodeSourceActivity: (activity: SourceActivity) => Buffer;
-  /** Between two records of a source's activity, instead of ten seconds. */
+  /** The time between two records of a source's activity, in place of ten seconds. */
   readonly activityIntervalMs?: number;
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
   readonly trustedProxies: readonly string[];
-  /** What one source may send in a second. */
+  /** How much one source may send in a second. */
   readonly perSource: Amount;
   readonly timeouts?: ReadTimeouts;
-  /** What the bodies of all requests together may hold, instead of 64 MB. */
+  /** The most bytes that the bodies of all requests hold together, in place of 64 MB. */
   readonly maxHeldBodyBytes?: number;
   readonly writeKeys: WriteKeys;
-  /** Reads the table of sources to its present end; rejects when that takes longer than `timeoutMs`. */
+  /** Reads the table of sources to its end of this moment; rejects when that takes longer than `timeoutMs`. */
   readonly refreshSources: (timeoutMs: number) => Promise<void>;
   readonly registry: Registry;
 }

@@ -5,13 +5,16 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import { CALL_ANSWERS, type CallAnswer } from "./answer/answer.ts";
 
 export interface IngestMetrics {
-  /** Calls so far, by what was answered. Plain numbers, which the page is made of: prom-client's cost a call more. */
+  /**
+   * How many calls had each answer so far. They are plain numbers, which the metrics page is made from: counting in
+   * prom-client costs more for each call.
+   */
   readonly calls: Record<CallAnswer, number>;
   readonly rejectedCalls: Counter<"code">;
   readonly acknowledgeSeconds: LatencyHistogram;
 }
 
-/** Creates them once for a process's registry, every known label at 0. */
+/** Creates the metrics once for a process's registry, with every known label at 0. */
 export function createIngestMetrics(registry: Registry): IngestMetrics {
   const registers = [registry];
   const calls = Object.fromEntries(CALL_ANSWERS.map((answer) => [answer, 0])) as Record<CallAnswer, number>;
@@ -41,7 +44,7 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
   return { calls, rejectedCalls, acknowledgeSeconds };
 }
 
-/** Adds the gauge of what is held of bodies, read when the metrics are. */
+/** Adds the gauge of the bytes that bodies hold, which is read when the metrics are. */
 export function gaugeBodyBytes(registry: Registry, bodies: { readonly heldBytes: number }): void {
   new Gauge({
     name: "posthaste_ingest_body_bytes",
@@ -53,7 +56,7 @@ export function gaugeBodyBytes(registry: Registry, bodies: { readonly heldBytes:
   });
 }
 
-/** Counts calls by what they are answered. */
+/** Counts calls by their answer. */
 export function countCalls(metrics: IngestMetrics, answer: CallAnswer, calls: number): void {
   metrics.calls[answer] += calls;
 }

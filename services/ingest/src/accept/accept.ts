@@ -1,18 +1,17 @@
 /**
  * Accepting calls: from a body's bytes to acknowledged records.
  *
- * AC1  A request is answered as accepted only after every in-sync replica has every event of it, and its rejected
+ * AC1  A request is answered as accepted only after every in-sync replica has each of its events and of its rejected
  *      calls.
- * AC2  What waits for the brokers is bounded. Over the bound, or while no partition took anything for 5 s, requests are
- *      refused before they cost memory; the calls to a partition that took nothing for 5 s are refused as soon as they
- *      are read. What a source sends is bounded too, in calls and in bytes: a request over that is refused before
- *      anything is made of its body.
- * AC3  A good call is not refused for its neighbours: a batch's bad calls are named in the answer and kept in a topic.
- * AC4  Nothing is parsed for a sender without a key that is known, nor of a single call that is too large whatever is
- *      in it.
- * AC5  The tree that a body is parsed into lives no longer than the work on it takes. So there are as many trees as
- *      there is long work begun (QW3 of work-queue.ts), however many requests are active: what waits for the brokers is
- *      records.
+ * AC2  The bytes that wait for the brokers are bounded. Over the bound, or while no partition took anything for 5 s,
+ *      requests are refused before they cost memory; calls for one partition that took nothing for 5 s are refused as
+ *      soon as they are read. What a source sends is bounded too, in calls and in bytes: a request over that bound is
+ *      refused before its body is parsed.
+ * AC3  A good call is not refused because of other calls: the answer names a batch's bad calls, and a topic keeps them.
+ * AC4  Nothing is parsed for a sender without a known key, and no single call that is too large whatever it holds.
+ * AC5  The tree that a body is parsed into lives no longer than the work on it. So there are as many trees as pieces of
+ *      long work that have begun (QW3 of work-queue.ts), however many requests are active; only records wait for the
+ *      brokers.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
@@ -64,11 +63,11 @@ export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
   readonly log: Log;
 }
 
-/** One request, as far as accepting its calls needs it. */
+/** What accepting calls needs of their request. */
 export interface CallRequest {
-  /** Whose it is, by the key outside of its body; null where the body has to say. */
+  /** The source of the key outside of the body; null where only the body has a key. */
   readonly source: Source | null;
-  /** The id of the source that the request and its bytes were counted for. */
+  /** The id of the source for which the request and its bytes were counted. */
   readonly countedFor: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -77,11 +76,11 @@ export interface CallRequest {
 export interface Accept {
   /** Accepts one call whose path names its type, as the bytes of its JSON after decompression. */
   single(type: CallType, body: Buffer, request: CallRequest): Answer | Promise<Answer>;
-  /** Accepts one call that was no JSON text, of so many bytes if it were. */
+  /** Accepts one call that did not come as JSON text and would have so many bytes as such. */
   object(type: CallType, call: JsonObject, bytes: number, request: CallRequest): Answer | Promise<Answer>;
   /**
-   * Accepts `{"batch": [...]}` with what stands for all of its calls beside it, as bytes that were `sentBytes` before
-   * decompression; in steps, since a batch may be long.
+   * Accepts `{"batch": [...]}` with the fields beside it, which stand for all calls. `body` is decompressed; it was
+   * sent as `sentBytes`. The work is done in steps, since a batch may be long.
    */
   batch(body: Buffer, sentBytes: number, request: CallRequest): Steps<Answer>;
 }
@@ -151,7 +150,7 @@ class CallAcceptance implements Accept {
     return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(source, sorted));
   }
 
-  /** A single call that is too large whatever is in it: it is not parsed (AC4). */
+  /** Refuses a single call that is too large whatever it holds, without parsing it (AC4). */
   #oversized(body: Buffer, request: CallRequest): Refusal {
     const { authenticator } = this.#parts;
     const named = request.source === null ? authenticator.knownOf(findWriteKeys(body)) : { source: request.source };
@@ -161,14 +160,14 @@ class CallAcceptance implements Accept {
     return this.#keepRejected(source, this.#sorter.oversized(body, this.#arrivalOf(source, request, null)));
   }
 
-  /** Whose the parsed body is: the key that counts is the parsed one. */
+  /** The source of a parsed body; where only the body has a key, the parsed one counts. */
   #sourceOf(body: JsonObject, { source }: CallRequest): Authentication {
     return source === null ? this.#parts.authenticator.known(writeKeyIn(body)) : { source };
   }
 
   /**
-   * Counts a body's calls for the source that they are of, if they are accepted now; the first was counted with the
-   * request.
+   * Counts a body's calls for the source that they belong to, if it may send now. The request itself was counted as one
+   * call of `countedFor`.
    */
   #admit(found: Authentication, { countedFor }: CallRequest, sent: Amount): Authentication {
     if ("refusal" in found) return found;
@@ -197,7 +196,7 @@ class CallAcceptance implements Accept {
     };
   }
 
-  /** While the brokers are waited for, these arguments are held and nothing else of the request (AC5). */
+  /** Waits for the brokers; until then these arguments are held and nothing else of the request (AC5). */
   async #acknowledged(
     records: readonly OutgoingRecord[],
     { source, calls }: { source: Source; calls: number },
@@ -231,7 +230,7 @@ class CallAcceptance implements Accept {
     const { code, message } = refusal;
     metrics.rejectedCalls.inc({ code });
     activity.rejected(source.id, code);
-    // The caller hears of it at once; the copy for the data engineer is on its way and may be lost with this process.
+    // The caller is answered at once; the copy for a data engineer is on its way and may be lost with this process.
     producer.send(kept, { patienceMs: acknowledgeTimeoutMs }).catch((error: unknown) => {
       log.warn({ event: "rejected_call_not_kept", err: error });
     });

@@ -1,8 +1,8 @@
 /**
- * Handing records to the brokers, and waiting as long as a caller would.
+ * Sends records to the brokers and waits for them, as long as a caller would.
  *
- * Owns the calls that wait, the oldest first, and one timer while there are any: a timer for each of them cost more
- * than the rest of the waiting.
+ * Owns: the calls that wait, the oldest first, and one timer while there are any. A timer for each call cost more than
+ * all else that waiting takes.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
@@ -19,7 +19,7 @@ export interface AcknowledgeParts {
   readonly log: Log;
 }
 
-/** A call that was handed over and is not answered. */
+/** A call of `of` that is not answered yet. */
 interface Waiting {
   readonly sinceMs: number;
   readonly resolve: (isAcknowledged: boolean) => void;
@@ -28,7 +28,7 @@ interface Waiting {
 export class Acknowledgements {
   readonly #parts: AcknowledgeParts;
   readonly #timeoutMs: number;
-  /** In the order in which they began. */
+  /** The calls that wait, in the order in which they began. */
   readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -43,8 +43,8 @@ export class Acknowledgements {
   }
 
   /**
-   * True once every in-sync replica has every record; false when that takes too long, and they may still be written
-   * later, or at once when a partition of theirs has taken nothing for as long.
+   * True once every in-sync replica has every record. False when that takes too long, while the records may still be
+   * written later; and false at once when a partition of theirs has taken nothing for as long.
    */
   of(records: readonly OutgoingRecord[]): Promise<boolean> {
     const { producer, clock } = this.#parts;
@@ -52,7 +52,8 @@ export class Acknowledgements {
       const waiting: Waiting = { sinceMs: clock.monotonicMs(), resolve };
       this.#waiting.add(waiting);
       if (this.#timer === null) this.#wakeIn(this.#timeoutMs);
-      // A partition that cannot be written refuses its own calls at once, so that they pile up neither here nor there.
+      // The producer refuses records for a partition that cannot be written at once, so that they pile up in neither
+      // place.
       producer.send(records, { patienceMs: this.#timeoutMs }).then(
         () => this.#acknowledged(waiting),
         (error: unknown) => this.#refused(waiting, error),

@@ -1,4 +1,8 @@
-/** Whether a source's calls are accepted at this moment, whatever is in them. */
+/**
+ * Whether calls are accepted at this moment, whatever is in them.
+ *
+ * Owns: how many bytes of each source wait for the brokers.
+ */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Source } from "@posthaste/core/config/source";
 import type { Producer } from "@posthaste/kafka/producer/producer";
@@ -14,29 +18,33 @@ export interface AdmissionParts {
   readonly activeRequests: Pick<ActiveRequests, "isFull">;
   readonly producer: Pick<Producer, "pendingBytes" | "stalledMs">;
   readonly names: Pick<TopicNames, "events">;
-  /** Bytes that may wait for the brokers. */
+  /** The most bytes that may wait for the brokers. */
   readonly maxPendingBytes: number;
   readonly acknowledgeTimeoutMs?: number | undefined;
 }
 
-/** Each question is answered with a refusal, or with null, which is most of the time. */
+/** Each question is answered with a refusal, or with null, as it mostly is. */
 export interface Admission {
-  /** Asks for a request of anybody: refused while the brokers lag behind. */
+  /** Asks for a request of anybody, which is refused while the brokers lag. */
   ofAnybody(): Refusal | null;
   /**
-   * Asks for a request of a source: refused while the brokers lag behind, while as much of the source waits for them as
-   * is left for all others, and when the source sent more than it may.
+   * Asks for a request of a source, which is refused while the brokers lag, while more of the source's bytes wait for
+   * them than are left for all others, and when the source sent more than it may.
    */
   ofSource(source: Source): Refusal | null;
-  /** Asks for work of a sender: refused when the sender has its share of what may wait (QW5 of work-queue.ts). */
+  /**
+   * Asks for work of a sender, which is refused when the sender has its share of the work that may wait (QW5 of
+   * work-queue.ts).
+   */
   ofWork(sender: WorkSender): Refusal | null;
   /**
-   * Asks for one more active request of a source: refused when it has its share of them (AR1 of active-requests.ts).
+   * Asks for one more active request of a source, which is refused when the source has its share of them (AR1 of
+   * active-requests.ts).
    */
   ofActiveRequest(source: Source): Refusal | null;
-  /** So many bytes of a source begin to wait for the brokers, or end with a number below 0. */
+  /** Counts bytes of a source that begin to wait for the brokers; a number below 0 counts bytes that wait no longer. */
   countPending(source: Source, bytes: number): void;
-  /** Counts what a source sent against what it may send. */
+  /** Counts what a source sent towards its rate. */
   countSent(source: Source, sent: Amount): void;
 }
 

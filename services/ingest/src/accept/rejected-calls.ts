@@ -1,31 +1,34 @@
-/** Calls that were not accepted, packed for the topic where a data engineer finds them. */
+/** Rejected calls, packed into records for the topic where a data engineer finds them. */
 import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
 
-/** UTF-16 units kept of one call; a call over its limit is kept as far as a legal one could go. */
+/** The most UTF-16 units that are kept of one call: as many as a call that is not too large can have. */
 const MAX_KEPT = 32_768;
 
-/** Units of calls in one record: in UTF-8 still far below a broker's limit of a megabyte. */
+/** The most UTF-16 units of calls in one record; in UTF-8 still far below a broker's limit of 1 MB. */
 const MAX_RECORD = 200_000;
 
-/** The call as text, cut; without its write key, which opens the source to whoever reads the topic. */
+/**
+ * The call as text, cut to `MAX_KEPT`, and without its write key, which lets every reader of the topic send as the
+ * source.
+ */
 export function toCallJson(call: unknown): string {
   return cutCallJson(JSON.stringify(call) ?? "");
 }
 
-/** A write key with its name, and the comma that goes with it; the text may be cut off within it. */
+/** A member `writeKey` with its comma; the text may end within it. */
 const WRITE_KEY =
   /,\s*(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|$)|(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"\s*,?|$)/g;
 
-/** The same for a call that is text already. */
+/** Cuts a call that is text already, in the same way. */
 export function cutCallJson(json: string): string {
-  // Cut before as well: what is left out need not be searched.
+  // The text is cut before the search too, so that no more than can be kept is searched.
   const searched = json.slice(0, 2 * MAX_KEPT);
-  // To look for the name alone is far cheaper than for all that may stand around it.
+  // A search for the name alone is far cheaper than one with the pattern.
   const kept = searched.includes('"writeKey"') ? searched.replace(WRITE_KEY, "") : searched;
   return kept.slice(0, MAX_KEPT);
 }
 
-/** Splits the rejects of one request into records that a broker takes. */
+/** Packs the rejected calls of one request into records that a broker takes. */
 export function packRejectedCalls(sourceId: string, entries: readonly RejectedCallEntry[]): readonly RejectedCalls[] {
   const records: RejectedCalls[] = [];
   let calls: RejectedCallEntry[] = [];

@@ -1,4 +1,4 @@
-/** The calls of a request, sorted into the records of the good ones and the reasons against the others. */
+/** Sorts the calls of a request into records of the good ones and the reasons against the others. */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type CallRefusal, NESTED_TOO_DEEP, parseCall } from "@posthaste/core/call/call";
 import type { CallArrival } from "@posthaste/core/call/call-arrival";
@@ -32,18 +32,16 @@ export interface CallSorterParts {
 export interface SortedCalls {
   readonly accepted: number;
   readonly rejected: readonly RejectedCall[];
-  /** The events in the order of the calls, then the rejected calls with their reasons. */
+  /** The records of the events in the order of their calls, then the records of the rejected calls. */
   readonly records: readonly OutgoingRecord[];
 }
 
 export interface CallSorter {
-  /** One call whose path names its type; its record, or the reason against it and the record that keeps it. */
+  /** Sorts one call whose path names its type: its record, or the reason against it and the records that keep it. */
   single(call: unknown, type: CallType, arrival: CallArrival, bytes: number): SortedCall;
-  /** One call of which no more is known than that it is too large. */
+  /** Refuses one call of which only its size is known. */
   oversized(body: Buffer, arrival: CallArrival): RefusedCall;
-  /**
-   * The calls of a batch, or why the batch as a whole cannot be accepted; in steps of about a millisecond.
-   */
+  /** Sorts the calls of a batch, or answers why the whole batch is refused; in steps of about a millisecond. */
   batch(
     runs: Iterable<CallRun | { readonly refusal: Refusal }>,
     arrival: CallArrival,
@@ -51,13 +49,13 @@ export interface CallSorter {
   ): Generator<void, SortedCalls | Refusal>;
 }
 
-/** What may be made of a batch. */
+/** How much may be made of a batch. */
 export interface BatchBounds {
-  /** What its events may have. */
+  /** The most bytes of its events. */
   readonly expandedBytes: number;
-  /** UTF-16 units that may be kept of its refused calls. */
+  /** The most UTF-16 units that are kept of its refused calls. */
   readonly refusedLength: number;
-  /** Its calls, a refused one counted as `REFUSED_CALL`. */
+  /** The most calls, where a refused call counts as `REFUSED_CALL`. */
   readonly calls: number;
 }
 
@@ -81,7 +79,7 @@ const TOO_MANY_REJECTED = malformed(
   `More than ${MAX_REJECTED_CALLS} calls of the batch cannot be taken, so none was; check what is sent.`,
 );
 
-/** What the calls of a batch came to, those that were looked at. */
+/** What the calls of a batch came to, as far as they were looked at. */
 interface BatchSoFar {
   readonly records: OutgoingRecord[];
   readonly rejected: RejectedCall[];
@@ -149,13 +147,13 @@ class RecordSorter implements CallSorter {
     return { accepted: records.length, rejected, records: [...records, ...kept] };
   }
 
-  /** Sorts the next call of a batch; answers why the batch as a whole cannot be accepted, or null. */
+  /** Sorts the next call of a batch. Answers why the whole batch is refused, or null. */
   #sort(
     batch: BatchSoFar,
     { call, isLarge }: { readonly call: unknown; readonly isLarge: boolean },
     { arrival, shared }: { readonly arrival: CallArrival; readonly shared: SharedCost },
   ): Refusal | null {
-    // As other clients would write it.
+    // The size is that of the call as `JSON.stringify` writes it, without blanks and needless escapes.
     const json = isLarge ? JSON.stringify(call) : null;
     const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
     const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
@@ -169,7 +167,8 @@ class RecordSorter implements CallSorter {
     const callJson = json === null ? toCallJson(call) : cutCallJson(json);
     const entry = toRejectedCall(record, { call, callJson, index: batch.calls }, arrival);
     const refusal = this.#reject(batch, record, entry);
-    // The depth is found after the call was put together with what its batch shares: it cost as much as a good call.
+    // The depth is found only after the call was merged with its batch's shared fields, so the call cost as much as a
+    // good one.
     if (record.code === "nested_too_deep") batch.expandedBytes += shared.bytes;
     return refusal;
   }
@@ -179,7 +178,7 @@ class RecordSorter implements CallSorter {
     return this.#reject(batch, reason, unparsedEntry(reason, { body: unparsed, index: batch.calls }, arrival));
   }
 
-  /** Answers why the batch as a whole cannot be accepted, or null. */
+  /** Notes a refused call. Answers why the whole batch is refused, or null. */
   #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): Refusal | null {
     batch.rejected.push({ index: batch.calls, code, message });
     batch.entries.push(entry);
@@ -208,12 +207,12 @@ class RecordSorter implements CallSorter {
   }
 }
 
-/** Whether what is made of a batch's refused calls is more than may be. */
+/** Whether the refused calls of a batch cost more than they may. */
 function refusesTooMuch({ calls, rejected, refusedLength }: BatchSoFar, most: BatchBounds): boolean {
   return refusedLength > most.refusedLength || calls + (REFUSED_CALL - 1) * rejected.length > most.calls;
 }
 
-/** The entry of a call of which no more is known than why it is refused. */
+/** The entry of a call that was not parsed. */
 function unparsedEntry(
   reason: CallRefusal,
   { body, index }: { readonly body: Buffer; readonly index: number | null },
@@ -227,12 +226,12 @@ function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusa
   return "code" in value;
 }
 
-/** What a batch's context and integrations cost in each call. */
+/** What a batch's context and integrations cost in each of its calls. */
 function measureShared({ context, integrations }: CallArrival) {
   const keys = integrations === null ? 0 : Object.keys(integrations.enabled).length;
   return {
     bytes: context?.json.length ?? 0,
-    /** By the integrations that are written as they are, or put together with the call's own. */
+    /** The bytes that a call's integrations count for: the batch's own, or those merged with the call's. */
     integrationBytes: (call: unknown): number => {
       if (keys === 0 || !isJsonObject(call)) return 0;
       const own = call["integrations"];

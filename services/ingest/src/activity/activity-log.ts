@@ -1,16 +1,16 @@
 /**
- * What each source sent and what became of it, as records of `posthaste.source-activity`.
+ * The activity of each source, as records of `posthaste.source-activity`.
  *
- * Owns the counts since the last flush, by source; a timer that runs only while there are some; and how many records
- * of each source wait for the brokers.
- * AX1  Nothing waits for it, and a call that is taken costs it one look-up and a few numbers.
- * AX2  A record of a source at most every ten seconds, every minute while more than a thousand sources are in use.
- * AX3  Of each source five refused requests a minute are told and no more, of those whose source is unknown twenty
- *      together; what they hold is bounded over all sources. Whoever has no key adds to one source alone.
- * AX4  At most 60 records of a source wait for the brokers, and 4 MB of all. Beyond that a source's counts go on, and
- *      are written when there is room again: they are late, not lost.
- * AX5  So many sources are counted between two flushes and no more.
- * AX6  Encoding thousands of records does not hold up the calls: between each hundred everything else is heard.
+ * Owns: the counts of each source since its last record, a timer that runs only while there are counts, and how many
+ * records of each source wait for the brokers.
+ * AX1  No request waits for the log, and an accepted call costs it one look-up and a few numbers.
+ * AX2  A source has a record every ten seconds at the most; every minute while more than a thousand sources are in use.
+ * AX3  Five refused requests of a source are sampled in a minute, and twenty of all unknown senders together; the
+ *      samples that are held are bounded over all sources. All senders without a known key count as one source.
+ * AX4  At most 60 records of a source wait for the brokers, and 4 MB of all sources. Beyond that a source's counts go
+ *      on, and are written once fewer wait: late, and not lost.
+ * AX5  At most `MAX_SOURCES` sources are counted at once; further ones are not counted.
+ * AX6  Encoding thousands of records does not hold up calls: after every hundred the event loop does everything else.
  */
 import { type SourceActivity, UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { Log } from "@posthaste/core/log";
@@ -24,16 +24,16 @@ export interface ActivityLogParts {
   readonly producer: Pick<Producer, "send">;
   readonly topic: string;
   readonly encode: (activity: SourceActivity) => Buffer;
-  /** Of this process. */
+  /** The name that this process drew at its start. */
   readonly instance: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Instead of ten seconds. */
+  /** The time between two flushes, in place of ten seconds. */
   readonly flushIntervalMs?: number | undefined;
 }
 
 const FLUSH_INTERVAL_MS = 10_000;
-/** Sources in use beyond which it is every sixth flush. */
+/** With more sources in use than this, only every sixth round of the timer flushes. */
 const MANY_SOURCES = 1_000;
 const FLUSHES_OF_MANY = 6;
 const MAX_SOURCES = 20_000;
@@ -41,12 +41,12 @@ const MAX_WAITING_RECORDS = 60;
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const SAMPLES_A_MINUTE = 5;
 const UNKNOWN_SAMPLES_A_MINUTE = 20;
-/** Requests that are held of all sources together until the next flush: some kilobytes each at the most. */
+/** The most samples that are held for all sources together: a few KB each at the most. */
 const MAX_HELD_SAMPLES = 1_000;
 const MINUTE_MS = 60_000;
 const STEP_RECORDS = 100;
 
-/** What is handed to the producer. */
+/** A record for the producer. */
 interface ActivityRecord {
   readonly topic: string;
   readonly key: string;
@@ -59,7 +59,7 @@ export class ActivityLog {
   #timer: NodeJS.Timeout | null = null;
   /** How many times the timer ran since the last flush. */
   #rounds = 0;
-  /** Samples of each source in the running minute. */
+  /** How many samples each source has in the current minute. */
   readonly #sampled = new Map<string, number>();
   #minute = 0;
   #heldSamples = 0;
@@ -71,20 +71,20 @@ export class ActivityLog {
     this.#parts = parts;
   }
 
-  /** So many calls of a source were taken. */
+  /** Counts calls of a source that were accepted. */
   accepted(sourceId: string, calls: number): void {
     const nowMs = this.#parts.clock.nowMs();
     this.#countsOf(sourceId, nowMs)?.accepted(calls, nowMs);
   }
 
-  /** A call of a source was not taken, and stands in the topic of rejected calls. */
+  /** Counts a call of a source that was rejected, and that the topic of rejected calls has. */
   rejected(sourceId: string, code: string): void {
     this.#countsOf(sourceId, this.#parts.clock.nowMs())?.rejected(code);
   }
 
   /**
-   * A request was refused as a whole; `sourceId` is null where nobody's key was found. `read` is asked for what is told
-   * of the request, and only when that is.
+   * Counts a request that was refused as a whole; `sourceId` is null where no source is known. Calls `read` for the
+   * content of the sample, and only when the request becomes one.
    */
   refused(sourceId: string | null, refusal: Refusal, read: () => RefusedContent): void {
     const nowMs = this.#parts.clock.nowMs();
@@ -98,7 +98,7 @@ export class ActivityLog {
     this.#sampled.set(id, (this.#sampled.get(id) ?? 0) + 1);
   }
 
-  /** Hands everything to the producer, which its owner closes after this; nothing is counted any more. */
+  /** Gives everything to the producer, whose owner closes it after this. Nothing is counted any more. */
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -117,7 +117,7 @@ export class ActivityLog {
     return counts;
   }
 
-  /** Asked before each sample (AX3). */
+  /** Whether a refused request may become a sample (AX3). */
   #maySample(sourceId: string, counts: SourceCounts): boolean {
     const minute = Math.floor(this.#parts.clock.monotonicMs() / MINUTE_MS);
     if (minute !== this.#minute) {
@@ -143,7 +143,7 @@ export class ActivityLog {
     else if (this.#counts.size > 0 && !this.#isClosed) this.#timer ??= this.#inAWhile();
   }
 
-  /** In steps of so many records (AX6). What may not be written now stays, and is counted on (AX4). */
+  /** Sends the counts in steps of `STEP_RECORDS` records (AX6). Counts that may not be written now go on (AX4). */
   *#flush(): Generator<void, void> {
     this.#rounds = 0;
     let records: ActivityRecord[] = [];
@@ -158,7 +158,7 @@ export class ActivityLog {
     this.#send(records);
   }
 
-  /** The record of a source's counts, which begin anew; null while its records wait for the brokers. */
+  /** The record of a source's counts, which then begin at 0; null while too many records wait for the brokers. */
   #takeRecord(sourceId: string): ActivityRecord | null {
     const counts = this.#counts.get(sourceId);
     const waiting = this.#waitingRecords.get(sourceId) ?? 0;

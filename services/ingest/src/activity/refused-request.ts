@@ -1,4 +1,4 @@
-/** What is told of a request that was refused as a whole: enough for its sender to find it again. */
+/** The sample of a request that was refused as a whole: enough for its sender to find the request. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { RefusedRequest } from "@posthaste/core/call/source-activity";
@@ -6,29 +6,29 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import type { Refusal } from "../answer/answer.ts";
 import { stringAfterName } from "../body/string-member.ts";
 
-/** Message ids that are told of one request; a batch has more. */
+/** The most message ids of one sample; a batch has more. */
 const MAX_MESSAGE_IDS = 20;
-/** Characters of a path; no path of ours is half as long. */
+/** The most characters of a path; the longest path of ingest has half as many. */
 const MAX_PATH_LENGTH = 128;
 const MAX_USER_AGENT_LENGTH = 256;
-/** Of an unknown key: as much as a person needs to know it again, and digits of its hash. */
+/** An unknown key's first characters, by which a person knows it again, and digits of its hash. */
 const SHOWN_CHARACTERS = 4;
 const HASH_DIGITS = 16;
 
 const MESSAGE_ID = Buffer.from('"messageId"');
 
-/** A request that is refused, as far as it was read. */
+/** What is known of a refused request, as far as it was read. */
 export interface RefusedContent {
   readonly request: Pick<IncomingMessage, "url" | "headers">;
-  /** What its sender wrote; null where nothing was read, or not inflated. */
+  /** The body as its sender wrote it; null where it was not read, or not inflated. */
   readonly content: Buffer | null;
-  /** Of the body as it was sent; null where it was not read. */
+  /** The bytes of the body as it was sent; null where it was not read. */
   readonly sentBytes: number | null;
-  /** The key that no source has. */
+  /** The key of the request, when no source has it; else null. */
   readonly unknownKey: string | null;
 }
 
-/** Holds nothing of the request: each text is a copy, and short. */
+/** Makes the sample, which keeps nothing of the request alive: each text is a copy, and short. */
 export function toRefusedRequest(
   { status, code }: Pick<Refusal, "status" | "code">,
   { request, content, sentBytes, unknownKey }: RefusedContent,
@@ -46,7 +46,7 @@ export function toRefusedRequest(
   };
 }
 
-/** The first ids that a body names, found in its bytes. */
+/** The first message ids in a body, found in its bytes. */
 export function findMessageIds(body: Buffer): readonly string[] {
   const ids: string[] = [];
   let places = 0;
@@ -68,7 +68,7 @@ function announcedBytes(contentLength: string | undefined): number | null {
   return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null;
 }
 
-/** A text of its own: a part of a longer one would keep all of that one in memory. */
+/** Copies the text, since a part of a longer one would keep all of that in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

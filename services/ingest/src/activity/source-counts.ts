@@ -1,4 +1,4 @@
-/** What one source sent since the last record of it. */
+/** The counts of one source since its last record. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
 
 export class SourceCounts {

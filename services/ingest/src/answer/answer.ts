@@ -1,10 +1,10 @@
-/** What ingest answers: that calls are accepted, or a refusal of the whole request. Codes and statuses are public. */
+/** The answers of ingest: calls are accepted, or the whole request is refused. Codes and statuses are public. */
 import type { CallRefusal } from "@posthaste/core/call/call";
 import { RETRY_AFTER_S } from "../limits.ts";
 
-/** A call of a batch that was not accepted; the others of the batch were. */
+/** A rejected call of a batch whose other calls were accepted. */
 export interface RejectedCall {
-  /** Place in the batch, from 0. */
+  /** The call's index in the batch. */
   readonly index: number;
   readonly code: CallRefusal["code"];
   readonly message: string;
@@ -16,7 +16,7 @@ export interface Accepted {
 }
 
 /**
- * Values of the metric's label `answer`; `accepted` and `rejected` count calls, the others the calls of refused
+ * The values of the metric's label `answer`: `accepted` and `rejected` count calls, the others the calls of refused
  * requests.
  */
 export const CALL_ANSWERS = [
@@ -36,10 +36,10 @@ export interface Refusal {
   readonly code: string;
   /** One sentence that says what to change. */
   readonly message: string;
-  /** Sent as `Retry-After`, in seconds. */
+  /** The value of `Retry-After`, in seconds. */
   readonly retryAfterS?: number;
   readonly answer: CallAnswer;
-  /** The call stands in the topic of rejected calls. */
+  /** The topic of rejected calls has the call. */
   readonly isKept?: true;
 }
 
@@ -47,7 +47,7 @@ export type Answer = Accepted | Refusal;
 
 export interface SourcedAnswer {
   readonly answer: Answer;
-  /** Whose the request is, as far as that was found. */
+  /** The id of the request's source; null where it was not found. */
   readonly sourceId: string | null;
 }
 

@@ -1,29 +1,32 @@
 /**
- * Telling a source that it sends too much: late to a source that goes on nevertheless, since a refusal costs nearly
- * what a call does, and a sender that waits for each answer sends no faster than it is answered.
+ * Answers refusals late to a source that sends too much and goes on. A refusal costs nearly what a call does, and a
+ * sender that waits for each answer sends no faster than it is answered.
  *
- * Owns the refusals that are held, and how many each source was told in the running second.
- * LA1  The first refusals of a source within a second are told at once; its others one to two seconds later, evenly
- *      spread over the second: who is refused together and sends again at once does not come together again.
- * LA2  So many are held at once and no more; beyond that they are told at once. Each holds what of its request the
- *      socket has buffered, until its sender leaves.
+ * Owns: the refusals that are held, and how many refusals each source was answered in the current second.
+ * LA1  The first `PROMPT_REFUSALS` of a source within a second are answered at once, the others one to two seconds
+ *      later, evenly spread over that second: senders that were refused together and send again at once come apart.
+ * LA2  At most `MAX_HELD_REFUSALS` are held at once; beyond that refusals are answered at once. A held refusal keeps
+ *      what its request's socket has buffered, until the sender leaves.
  */
 import { MAX_HELD_REFUSALS, PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../limits.ts";
 
-/** The golden ratio: its multiples, without their whole parts, lie evenly between 0 and 1, however many there are. */
+/** The golden ratio. The fractions of its multiples lie evenly between 0 and 1, however many there are. */
 const SPREAD = (Math.sqrt(5) - 1) / 2;
 
 export interface LateRefusals {
-  /** Calls `tell` at once or later, once; answers what is to be called when its sender has left: it is told then. */
+  /**
+   * Calls `tell` once, at once or later. Answers a function that calls `tell` now if it was not called; for when the
+   * sender has left.
+   */
   refuse(sourceId: string, tell: () => void): () => void;
 }
 
-/** `monotonicMs`: ms, never going back. */
+/** `monotonicMs`: the monotonic clock, in ms. */
 export function createLateRefusals(monotonicMs: () => number): LateRefusals {
   const toldTo = new Map<string, number>();
   let sinceMs = monotonicMs();
   let held = 0;
-  /** Where in the second the next one is told, from 0 to 1. */
+  /** Where in its second the next refusal is answered, from 0 to 1. */
   let place = 0;
 
   const isPrompt = (sourceId: string): boolean => {

@@ -1,15 +1,15 @@
 /**
- * A batch's body, of which the calls are parsed some at a time: half a megabyte takes the parser up to 50 ms in one
- * piece, and its tree ten megabytes.
+ * A batch's body, whose calls are parsed some at a time: half a megabyte in one piece takes the parser up to 50 ms, and
+ * its tree ten megabytes.
  *
- * BX1  What stands beside the calls is parsed at once, so it is bounded: `MAX_ENVELOPE_BYTES`, and of a compressed body
- *      `mostBesideCalls`.
- * BX2  The calls are parsed in the order in which they stand, each run when it is asked for (CX2 of batch-cuts.ts); a
- *      body of a call's bytes or fewer is one run.
- * BX3  All that is a list in the body is parsed, its calls or not: what is no JSON is refused wherever it stands, but
- *      within a call that is too large or nests too deep to be one.
- * BX4  The runs together have at most `MAX_BATCH_STAND_INS` keys with stand-ins: a run is a thirtieth of a body, and
- *      might have as many as a whole one.
+ * BX1  What stands beside the calls is parsed in one piece, so it is bounded: by `MAX_ENVELOPE_BYTES`, and for a
+ *      compressed body by `mostBesideCalls`.
+ * BX2  The calls are parsed in their order, each run when it is asked for (CX2 of batch-cuts.ts). A body of
+ *      `MAX_CALL_BYTES` or fewer is one run.
+ * BX3  Every list in the body's own object is parsed, whether or not it holds the calls. So whatever is no JSON is
+ *      refused wherever it stands, but within a call that is too large or nests too deep.
+ * BX4  All runs together have at most `MAX_BATCH_STAND_INS` keys with stand-ins: a run is a thirtieth of a body, and
+ *      could have as many as a whole body.
  */
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { StandInBudget } from "@posthaste/core/call/parse-json";
@@ -21,7 +21,7 @@ import { parseBody, parseObject, parseText, unreadable } from "./parse-body.ts";
 
 export type CallRun = ParsedRun | UnparsedCall;
 
-/** A call that is refused whatever is in it, as it is written. */
+/** A call that is refused whatever it holds, as it is written. */
 export interface UnparsedCall {
   readonly unparsed: Buffer;
   readonly unfitness: Unfitness;
@@ -30,16 +30,16 @@ export interface UnparsedCall {
 /** Calls that were parsed together. */
 export interface ParsedRun {
   readonly calls: readonly unknown[];
-  /** Whether a call of them has more than `MAX_CALL_BYTES` as it is written. */
+  /** Whether the run is one call that has more than `MAX_CALL_BYTES` as it is written. */
   readonly isLarge: boolean;
 }
 
 export interface BatchBody {
-  /** The batch without its calls. Where it has a list of them there is one of something else. */
+  /** The batch without its calls: its list of calls is replaced by a list of something else. */
   readonly envelope: JsonObject;
-  /** How many calls there are. `list`: what the envelope has in their place. */
+  /** How many calls the batch has. `list`: the envelope's list in their place. */
   countOf(list: readonly unknown[]): number;
-  /** The calls, or at some time what the whole batch is refused with. */
+  /** The calls in runs, or at some point the refusal of the whole batch. `list`: the envelope's list in their place. */
   runsOf(list: readonly unknown[]): Iterable<CallRun | { readonly refusal: Refusal }>;
 }
 
@@ -50,7 +50,7 @@ const ENVELOPE_TOO_LARGE = tooLarge(
   `What stands beside the calls of a batch may have at most ${MAX_ENVELOPE_BYTES} bytes; leave out what is not read.`,
 );
 
-/** `sentBytes`: of the body before decompression. */
+/** Opens a batch. `sentBytes`: the length of the body before decompression. */
 export function openBatch(body: Buffer, sentBytes: number): BatchBody | { readonly refusal: Refusal } {
   if (body.length <= MAX_CALL_BYTES) {
     const parsed = parseBody(body);
@@ -91,7 +91,7 @@ class CutBatch implements BatchBody {
   }
 
   *runsOf(list: readonly unknown[]): Generator<CallRun | { readonly refusal: Refusal }> {
-    // The numbers of a list's runs follow one another.
+    // The runs of one list have consecutive numbers.
     const [first, last] = [list[0], list.at(-1)].map(Number);
     for (const [number, run] of this.#runs.entries()) {
       const isOwn = list.length > 0 && number >= (first ?? 0) && number <= (last ?? 0);
@@ -110,12 +110,12 @@ class CutBatch implements BatchBody {
     const parsed = parseText(text, (place) => lengthOf(this.#body, from) + place - 1, this.#standIns);
     if ("refusal" in parsed) return parsed;
     const calls = Array.isArray(parsed.value) ? parsed.value : [];
-    // A comma stands behind the last.
+    // Fewer values than the cuts found: a comma stands behind the last one.
     return calls.length === values ? { calls, isLarge } : { refusal: ENDS_TOO_EARLY };
   }
 }
 
-/** The envelope: each list's values are the numbers of its runs. */
+/** Parses the envelope, in which each list has the numbers of its runs for values. */
 function parseEnvelope(body: Buffer, { kept, runs }: BatchCuts) {
   let text = "";
   const begins: { readonly at: number; readonly from: number }[] = [];
@@ -131,7 +131,7 @@ function parseEnvelope(body: Buffer, { kept, runs }: BatchCuts) {
   });
 }
 
-/** Of the text before a place of the bytes. */
+/** The length of the text before a place in the bytes, in UTF-16 units. */
 function lengthOf(body: Buffer, to: number): number {
   return body.toString("utf8", 0, to).length;
 }

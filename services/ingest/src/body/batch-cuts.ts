@@ -1,42 +1,43 @@
 /**
- * Where a batch's body is cut, so that its calls are parsed some at a time. Pure; found in the bytes, without a parser.
+ * Where a batch's body is cut, so that its calls are parsed some at a time. The cuts are found in the bytes, without a
+ * parser.
  *
- * CX1  What is cut out are the values of each list that is a member of the body's own object: its calls, and what else
- *      stands there. With a list of numbers in their place what is left is JSON if the body was, and each run of values
- *      is a list of JSON's, so the body is JSON if all of them are.
- * CX2  A run has about `RUN_BYTES`. A value of more than a call's bytes is a run of its own.
- * CX3  A value that has more than a call's bytes without its blanks, its numbers and what escapes add is too large to
- *      be a call, however it is written: nobody has to parse it.
- * CX4  Nor what nests deeper than a call may, by the brackets outside of its strings: it is a run of its own too, since
- *      to parse and to serialise it costs many times what its bytes do elsewhere.
+ * CX1  The values of each list that is a member of the body's own object are cut out: the calls, and other lists. With
+ *      a list of numbers in place of the values the rest is JSON if the body was, and each run of values makes a JSON
+ *      list, so the body is JSON if all of these are.
+ * CX2  A run has about `RUN_BYTES`. A value of more than `MAX_CALL_BYTES` is a run of its own.
+ * CX3  A value that has more than `MAX_CALL_BYTES` without its blanks, its numbers and what escapes add is too large
+ *      for a call, however it is written, and need not be parsed.
+ * CX4  A value that nests deeper than a call may, by the brackets outside of its strings, is a run of its own and is
+ *      not parsed either: parsing and serialising it costs many times what its bytes cost elsewhere.
  */
 import type { CallRefusal } from "@posthaste/core/call/call";
 import { MAX_NESTING } from "@posthaste/core/call/json-fragment";
 import { MAX_CALL_BYTES } from "../limits.ts";
 import { endOfDigits, StringScan } from "./string-scan.ts";
 
-/** Why a value cannot be a call, as far as that is found without a parser (CX3, CX4). */
+/** Why a value cannot be a call, as far as the cuts tell (CX3, CX4). */
 export type Unfitness = Extract<CallRefusal["code"], "call_too_large" | "nested_too_deep">;
 
-/** Some values of a list that follow one another: the bytes from the first one's to the last one's. */
+/** Consecutive values of a list: the bytes from the first one's start to the last one's end. */
 export interface Run {
   readonly from: number;
   readonly to: number;
   readonly values: number;
-  /** Whether it is one value that has more than a call's bytes as it is written. */
+  /** Whether the run is one value that has more than `MAX_CALL_BYTES` as it is written. */
   readonly isLarge: boolean;
-  /** Null of what is parsed. */
+  /** Null for a run that is to be parsed. */
   readonly unfitness: Unfitness | null;
 }
 
 export interface BatchCuts {
   readonly runs: readonly Run[];
-  /** The bytes that are left, in order, and the number of the first run of each list before which they end. */
+  /** The pieces of the body that are left, in order; behind each piece the runs from `nextRun` on were cut out. */
   readonly kept: readonly { readonly from: number; readonly to: number; readonly nextRun: number }[];
   readonly keptBytes: number;
 }
 
-/** What is parsed without a look at anything else; a millisecond of the dearest. */
+/** How much is parsed in one piece: a millisecond of the costliest JSON. */
 export const RUN_BYTES = 16 * 1024;
 
 const QUOTE = 0x22;
@@ -49,14 +50,14 @@ const LETTER_U = 0x75;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 
-/** Objects and lists around a value of a list, the list included. */
+/** The depth of a list's values: the body's object and the list are around them. */
 const LIST_DEPTH = 2;
 
-/** Bytes that an escape `\u0061` has more than the letter that it may be, and that `\/` has. */
+/** How many more bytes the escape `\u0061` has than its letter, and `\/` than its slash. */
 const UNICODE_SLACK = 5;
 const SLASH_SLACK = 1;
 
-/** Null when a string or a list of the body has no end. */
+/** Cuts a body; null when a string or a list in it has no end. */
 export function cutBatch(body: Buffer): BatchCuts | null {
   const cuts = new Cutting(body);
   return cuts.cut() ? cuts : null;
@@ -69,11 +70,11 @@ class Cutting implements BatchCuts {
   readonly #body: Buffer;
   readonly #strings: StringScan;
   #keptFrom = 0;
-  /** Where the open run and its last value begin; the run has no value yet where they are equal and `#values` is 0. */
+  /** Where the open run and its last value begin. While they are equal and `#values` is 0 the run has no value. */
   #runFrom = 0;
   #valueFrom = 0;
   #values = 0;
-  /** Bytes of the value that is looked at that need not be there. */
+  /** The bytes of the current value that a shorter writing of it would not have. */
   #slack = 0;
 
   constructor(body: Buffer) {
@@ -84,7 +85,7 @@ class Cutting implements BatchCuts {
   cut(): boolean {
     const body = this.#body;
     let depth = 0;
-    /** In the value that is looked at. */
+    /** The greatest depth within the current value. */
     let deepest = 0;
     let isInList = false;
     for (let at = 0; at < body.length; at++) {
@@ -148,14 +149,14 @@ class Cutting implements BatchCuts {
 
   #closeList(at: number, nesting: number): void {
     this.#keptFrom = at;
-    // A list that has no value, which blanks may stand in.
+    // An empty list, perhaps with blanks in it.
     const isFirst = this.#values === 0 && this.kept.at(-1)?.nextRun === this.runs.length;
     if (isFirst && this.#body.toString("latin1", this.#valueFrom, at).trim() === "") return;
     this.#endValue(at, nesting);
     if (this.#values > 0) this.#endRun(at);
   }
 
-  /** A value ends before `to`, where a comma or the list's end is. */
+  /** Ends a value before `to`, where a comma or the list's end is. */
   #endValue(to: number, nesting: number): void {
     const bytes = to - this.#valueFrom;
     const unfitness = unfitnessOf(bytes - this.#slack, nesting);
@@ -179,7 +180,7 @@ class Cutting implements BatchCuts {
   }
 }
 
-/** `bytes`: those that have to be there. */
+/** `bytes`: the value's bytes in its shortest writing. */
 function unfitnessOf(bytes: number, nesting: number): Unfitness | null {
   if (bytes > MAX_CALL_BYTES) return "call_too_large";
   return nesting > MAX_NESTING ? "nested_too_deep" : null;

@@ -1,43 +1,44 @@
 /**
- * The budget of bytes that the bodies of all requests share, so that bodies that stop just before their end keep nobody
- * else's out.
+ * The budget of bytes that the bodies of all requests share, so that bodies that stop just before their end keep no
+ * others out.
  *
- * Owns the counts of the bytes that are held, and the bodies that are still coming.
- * BB1  What is held is never more than `maxBytes`. Strangers, whose key is in no header, hold at most three quarters of
- *      that, and from one address a quarter. What bodies hold beyond their first 16 KB is at most seven eighths, of
- *      strangers half: so a small body, and one of a sender that is known, fits beside any number of others. A source
- *      holds at most five times what it leaves free: five sixths of the budget when it is alone, five elevenths beside
- *      another source that sends as much. So the next source's body fits, whatever the others send.
- * BB2  Where one of these bounds is reached, the slowest body that the bound counts and that is still coming is cut
- *      off, unless it began less than a second ago or comes faster than the body that needs the bytes. When there is
- *      none, nothing is taken.
- * BB3  A body of which less than a kilobyte came in ten seconds is cut off.
- * BB4  The budget is full from the first taking that it refuses to any sender, or to the only source that holds
- *      anything, until a quarter of it is free again: refusals that go on while a few bytes come and go are one time of
- *      being full.
+ * Owns: the counts of the bytes that are held, and the bodies that are still coming.
+ * BB1  Bodies never hold more than `maxBytes` together. Strangers, whose key is in no header, hold at most three
+ *      quarters of that, and those of one address a quarter. The parts of bodies beyond their first 16 KB hold at most
+ *      seven eighths, those of strangers half: so a small body, and the body of a known sender, fits beside any number
+ *      of others. A source holds at most five times the bytes that are free: five sixths of the budget when it is
+ *      alone, five elevenths beside another source that sends as much. So the next source's body fits, whatever the
+ *      others send.
+ * BB2  Where a bound is reached, the budget cuts off the slowest body that the bound counts and that is still coming,
+ *      unless that began less than a second ago or comes faster than the body that needs the bytes. When there is no
+ *      such body, it refuses the bytes.
+ * BB3  A body of which less than 1 KB came in ten seconds is cut off.
+ * BB4  The budget is full from the first bytes that it refuses because of the bound on all bodies, or because of the
+ *      bound on a source that is the only one to hold any, until a quarter of it is free again. Refusals that go on
+ *      while a few bytes come and go belong to one such time.
  */
 
 export interface BodySender {
-  /** The id of the source whose key is in the header or the address; null of a stranger. */
+  /** The id of the source whose key is in the header or the address; null for a stranger. */
   readonly source: string | null;
-  /** Where the body is sent from. */
+  /** The address that the body comes from. */
   readonly address: string;
 }
 
-/** What one body holds of the budget. */
+/** The share of one body in the budget. */
 export interface BodyShare {
-  /** False when so many more bytes are not to be had; nothing is taken then. */
+  /** Takes more bytes; false when the budget refuses them, and then none are taken. */
   take(bytes: number): boolean;
-  /** All of the body came: it is cut off no more. */
+  /** All of the body came: it is not cut off any more. */
   complete(): void;
-  /** Gives back what the body holds; it may take more again. */
+  /** Gives back the bytes that the body holds; it may take more again. */
   giveBack(): void;
 }
 
 export interface BodyBudget {
-  /** A body begins to come; `cutOff` ends it and has to give back what it holds. */
+  /** Begins a body. `cutOff` is called when the budget cuts it off, and must give back the bytes that it holds. */
   open(sender: BodySender, cutOff: () => void): BodyShare;
-  /** Cuts off what comes too slowly (BB3); to be called about once a second. */
+  /** Cuts off bodies that come too slowly (BB3). To be called about once a second. */
   sweep(): void;
   readonly heldBytes: number;
   /** For how many ms the budget has been full (BB4); 0 while it is not. */
@@ -46,7 +47,7 @@ export interface BodyBudget {
 
 export interface BodyBudgetOptions {
   readonly maxBytes: number;
-  /** Ms, never going back. */
+  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
 }
 
@@ -58,12 +59,12 @@ const STRANGERS_LARGE = 1 / 2;
 const ONE_ADDRESS = 1 / 4;
 const TIMES_FREE = 5;
 const FREE_AGAIN = 3 / 4;
-/** Nothing can be said of how fast a younger body comes. */
+/** How old a body must be before its speed counts. */
 const JUDGED_AFTER_MS = 1_000;
 const WINDOW_MS = 10_000;
 const LEAST_WINDOW_BYTES = 1_024;
 
-/** Whose bodies reach one of the bounds together. */
+/** The group of bodies that a bound counts. */
 type Crowd = "all" | "strangers" | "address" | "source";
 
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
@@ -112,7 +113,7 @@ class SharedBodyBudget implements BodyBudget {
     }
   }
 
-  /** Cuts off bodies until so many bytes are free for this one; false when too few can be freed (BB2). */
+  /** Cuts off bodies until `bytes` are free for this one; false when too few can be freed (BB2). */
   makeFree(body: Body, bytes: number): boolean {
     for (let of = this.#crowd(body, bytes); of !== null; of = this.#crowd(body, bytes)) {
       const victim = this.#slowest(of, body);
@@ -127,7 +128,7 @@ class SharedBodyBudget implements BodyBudget {
     return true;
   }
 
-  /** Counts so many bytes more for a body, fewer with a number below 0. */
+  /** Counts `bytes` more for a body, or fewer with a number below 0. */
   change(body: Body, bytes: number): void {
     const held = this.#held;
     const large = largePart(body.held + bytes) - largePart(body.held);
@@ -149,7 +150,10 @@ class SharedBodyBudget implements BodyBudget {
     this.#coming.delete(body);
   }
 
-  /** The bodies of which one must go before this one may hold so many bytes more; null when it may (BB1). */
+  /**
+   * The group of which a body must be cut off before this one may hold `bytes` more; null when it may hold them now
+   * (BB1).
+   */
   #crowd(body: Body, bytes: number): Crowd | null {
     const { maxBytes } = this;
     const held = this.#held;
@@ -165,7 +169,7 @@ class SharedBodyBudget implements BodyBudget {
     return (this.#strangersAt.get(address) ?? 0) + bytes > maxBytes * ONE_ADDRESS ? "address" : null;
   }
 
-  /** The body that is to be cut off for another (BB2); null when there is none. */
+  /** The body of the group that is cut off for another (BB2); null when there is none. */
   #slowest(of: Crowd, than: Body): Body | null {
     const nowMs = this.monotonicMs();
     let least = than.isYoung(nowMs) ? Number.POSITIVE_INFINITY : than.bytesPerMs(nowMs);
@@ -233,7 +237,7 @@ function add(to: Map<string, number>, name: string, bytes: number): void {
   else to.delete(name);
 }
 
-/** What a body of so many bytes holds beyond what a small one does. */
+/** How many bytes a body of this length has beyond a small one. */
 function largePart(bytes: number): number {
   return Math.max(0, bytes - SMALL_BYTES);
 }

@@ -1,5 +1,6 @@
 /**
- * Content encodings of a request's body. Decompression stops at the limit, so a bomb costs no more than an honest body.
+ * The content encodings of a request's body. Decompression stops at a limit, so that a bomb costs no more than an
+ * honest body.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from "node:zlib";
 import { malformed, type Refusal, SAYS_TOO_MUCH, tooLarge, unauthorized, unavailable } from "../answer/answer.ts";
@@ -8,8 +9,8 @@ import { mostOfBrotli } from "./inflated-body.ts";
 import type { SentBody } from "./sent-body.ts";
 
 /**
- * Bodies are inflated in one piece where that can be: 16 KB at a time cost a quarter more, and pieces are copied
- * together. Gzip says at its end how long its content is; most others are a few times their size.
+ * A body is inflated in one piece where possible, since 16 KB at a time cost a quarter more, and pieces must be joined.
+ * Gzip says at its end how long the content is; most others are a few times their size.
  */
 const PIECE_TIMES = 4;
 const LEAST_PIECE_BYTES = 16 * 1024;
@@ -23,20 +24,21 @@ export function requestTooLarge(): Refusal {
   );
 }
 
-/** A body after decompression, or why there is none. */
+/** A body's content after decompression, or why there is none. */
 export type OpenedBody = { readonly content: Buffer } | { readonly refusal: Refusal };
 
-/** Nobody hears this: the sender of the body has left. */
+/** The refusal that nobody hears: the sender has left. */
 export const GONE = malformed("malformed_request", "The sender of the request is gone.");
 
 /** Opens bodies. */
 export interface BodyOpener {
-  /** The content of a body as its caller wrote it; the one place where a body is inflated. */
+  /** The content of a body as its sender wrote it. No other place inflates bodies. */
   open(body: SentBody): OpenedBody;
   /**
-   * The same for a body of which only itself can say whose it is. Brotli is not inflated for that: its decoder works
-   * for milliseconds before its first byte, whatever the limit, and no client that is known sends it. Of a crowd's
-   * body less is inflated, and who sent a larger one is asked to send it again, since a key may be in the rest.
+   * The content of a body that has to be searched for a key. Brotli is not inflated for that: its decoder works for
+   * milliseconds before its first byte, whatever the limit, and no known client sends it. For an address that is a
+   * crowd less is inflated, and the sender of a larger body is asked to send it again, since the key may be in the
+   * rest.
    */
   openForKey(body: SentBody, isOfCrowd?: boolean): OpenedBody;
 }
@@ -52,12 +54,12 @@ const CROWD_SENDS_AGAIN = unavailable(
 );
 
 /**
- * The key of a body is looked for in its content, and a moment later the same body is worked on. So the last content
- * that was inflated is kept for the next time that its body is opened: one content at the most, of `MAX_REQUEST_BYTES`.
+ * Opens bodies. A body that was searched for its key is worked on a moment later, so the last content that was inflated
+ * is kept until its body is opened again: at most one content, of `MAX_REQUEST_BYTES`.
  */
 export function createBodyOpener(): BodyOpener {
   let last: { readonly body: SentBody; readonly opened: OpenedBody } | undefined;
-  /** `maxBytes`: of the content; 0 where the body is not looked into. */
+  /** `maxBytes`: the most bytes of the content; 0 refuses without inflating. */
   const open = (body: SentBody, tooMuch: Refusal, maxBytes: number): OpenedBody => {
     const { bytes, encoding } = body;
     if (bytes === null) return { refusal: GONE };
@@ -93,8 +95,8 @@ function encodingOf(encoding: string | undefined): string {
 }
 
 /**
- * The body as the caller wrote it, or the refusal. Synchronous: 500 KB take less time than the way to a thread and
- * back.
+ * The body as its sender wrote it, or the refusal. It is synchronous: 500 KB take less time than the way to a thread
+ * and back.
  */
 function decompress(body: Buffer, encoding: string, maxBytes: number): Buffer | Refusal | "too much" {
   const piece = Math.max(
@@ -128,12 +130,15 @@ function decompress(body: Buffer, encoding: string, maxBytes: number): Buffer | 
   }
 }
 
-/** One byte more than the content that gzip says it has, which its sender may have written: a hint and no bound. */
+/**
+ * One byte more than the length that gzip names at its end. The sender may have written any number there: it is a hint
+ * and no bound.
+ */
 function lengthSaid(gzip: Buffer): number {
   return gzip.length < 4 ? 0 : gzip.readUInt32LE(gzip.length - 4) + 1;
 }
 
-/** Deflate comes with a zlib header, as the standard has it, and without, as some clients have it. */
+/** Whether there is a zlib header: deflate has one by the standard, and some clients leave it out. */
 function hasZlibHeader(body: Buffer): boolean {
   return ((body[0] ?? 0) & 0x0f) === 8;
 }

@@ -9,18 +9,21 @@ export type ParsedBody = { readonly object: JsonObject } | { readonly refusal: R
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** The content type is not asked: real clients say text/plain, form-urlencoded or JSON, and all of them send JSON. */
+/**
+ * Parses a body. Its content type is not looked at: real clients say text/plain, form-urlencoded or JSON, and send
+ * JSON.
+ */
 export function parseBody(bytes: Buffer): ParsedBody {
   return unreadable(bytes) ?? parseObject(bytes.toString());
 }
 
-/** Why bytes are not looked at any further; null when they are text. */
+/** Why bytes are refused before they are parsed; null when they are text. */
 export function unreadable(bytes: Buffer): { readonly refusal: Refusal } | null {
   if (bytes.length === 0) return refuse("empty_body", "The request has no body; send a JSON object.");
   return isUtf8(bytes) ? null : refuse("invalid_utf8", "The body is not UTF-8; encode it as UTF-8.");
 }
 
-/** The object that a body's text is. `placeOf` is as for `parseText`. */
+/** Parses the object that a body's text is. `placeOf` is as for `parseText`. */
 export function parseObject(text: string, placeOf?: (place: number) => number): ParsedBody {
   const parsed = parseText(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text, placeOf);
   if ("refusal" in parsed) return parsed;
@@ -29,7 +32,7 @@ export function parseObject(text: string, placeOf?: (place: number) => number): 
 }
 
 /**
- * The value of a part of a body. `placeOf` says where in the body a place in the text is; the same when left out.
+ * Parses a part of a body. `placeOf` says where in the body a place of the text is; without it the places are equal.
  * `budget`: the stand-ins that all parts of the body share, where it has several parts.
  */
 export function parseText(
@@ -50,7 +53,7 @@ function refuse(code: string, message: string): { readonly refusal: Refusal } {
   return { refusal: malformed(code, message) };
 }
 
-/** The parser's words without what it quotes of the body. */
+/** The parser's reason without what it quotes of the body. */
 function reasonOf(error: unknown, placeOf?: (place: number) => number): string {
   const found = /at position (\d+)(?: \(line \d+ column \d+\))?/.exec(String(error));
   if (found === null) return /end of JSON/.test(String(error)) ? "it ends too early" : "it cannot be read";

@@ -1,12 +1,12 @@
 /**
  * Reading a request's body.
  *
- * Owns the count of bytes held by bodies that are being read or answered.
- * RB1  What all requests hold together is bounded (body-budget.ts); over the bound a request is refused before more of
- *      it is kept, or a slower request is cut off for it.
- * RB2  A body that is too large is discarded as it comes, and its sender still hears the answer.
- * RB3  Whoever has a body read gives its bytes back by `release`; the second time and later nothing happens. What
- *      arrived is not kept after that, also where it waits to be worked on, and neither is what arrives later.
+ * Owns: the bytes of the bodies that are being read or answered.
+ * RB1  The bytes of all bodies together are bounded (body-budget.ts). Over the bound a request is refused before more
+ *      of it is kept, or a slower request is cut off for it.
+ * RB2  A body that is too large is discarded as it comes, and its sender still gets the answer.
+ * RB3  Whoever has a body read gives its bytes back by `release`, once; later calls do nothing. After that the reader
+ *      keeps nothing of the body, neither what arrived, even where it waits to be worked on, nor what arrives later.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -17,7 +17,7 @@ import { type BodyBudget, type BodySender, type BodyShare, createBodyBudget } fr
 import { requestTooLarge } from "./decompress.ts";
 import type { SentBody } from "./sent-body.ts";
 
-/** The sender went away in the middle; there is nobody to answer. */
+/** The sender left before its body's end; there is nobody to answer. */
 class BodyCutOffError extends Error {
   override readonly name = "BodyCutOffError";
   readonly statusCode = 400;
@@ -34,7 +34,7 @@ export function isSentBody(body: ReadBody): body is SentBody {
   return "bytes" in body;
 }
 
-/** As much of a request as reading its body needs. */
+/** The part of a request that reading its body needs. */
 export type BodyStream = Readable & Pick<IncomingMessage, "headers">;
 
 /** The body of one request. */
@@ -50,14 +50,14 @@ export interface BodyReader {
   /** Cuts off bodies that come too slowly; to be called about once a second. */
   sweep(): void;
   readonly heldBytes: number;
-  /** For how many ms bodies have been refused because too much is held; 0 while more may be. */
+  /** For how many ms the budget has been full (BB4 of body-budget.ts); 0 while it is not. */
   fullForMs(): number;
 }
 
 export interface BodyReaderOptions {
-  /** What all bodies together may hold (RB1). */
+  /** The most bytes that all bodies hold together (RB1). */
   readonly maxHeldBytes?: number | undefined;
-  /** Ms, never going back. */
+  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
 }
 
@@ -78,7 +78,7 @@ export function createBodyReader({ maxHeldBytes = MAX_HELD_BODY_BYTES, monotonic
   };
 }
 
-/** The reading of one body, from its first byte until what it holds was given back. */
+/** The reading of one body, from its first byte until its bytes were given back. */
 class BodyReading implements HeldBody {
   readonly content: Promise<ReadBody>;
   readonly #resolve: (body: ReadBody) => void;
@@ -90,7 +90,7 @@ class BodyReading implements HeldBody {
   readonly #announcedBytes: number;
   #chunks: Buffer[] = [];
   #seenBytes = 0;
-  /** Why the body is refused that is being discarded. */
+  /** Why the body is being discarded; undefined while it is not. */
   #refusal: Refusal | undefined;
   #isFinished = false;
   #isReleased = false;
@@ -128,8 +128,8 @@ class BodyReading implements HeldBody {
   }
 
   /**
-   * A large body waits for its turn while the round has had its part (read-turns.ts). One that is refused does not:
-   * what waits unread when its connection closes resets it, and the answer is lost.
+   * Has a large body wait for its turn once enough was read in this round (read-turns.ts). A body that is refused does
+   * not wait: unread bytes reset its connection when that closes, and the answer is lost.
    */
   #waitForTurn(): void {
     if (this.#refusal !== undefined) return;

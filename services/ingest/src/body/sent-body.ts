@@ -1,9 +1,9 @@
-/** What is known of a body before anything is made of it. */
+/** A request's body before it is inflated or parsed. */
 
 /** A body as it was sent. */
 export interface SentBody {
-  /** Null once the bytes were given back: nobody waits for an answer any more (RB3 of read-body.ts). */
+  /** The bytes; null once they were given back, when nobody waits for an answer any more (RB3 of read-body.ts). */
   readonly bytes: Buffer | null;
-  /** Its Content-Encoding, which was not undone yet. */
+  /** The body's Content-Encoding, which `bytes` still have. */
   readonly encoding: string | undefined;
 }

@@ -1,10 +1,10 @@
-/** A string of a JSON object, read from the object's bytes: what is refused is looked into without being parsed. */
+/** Strings of a JSON object, read from the object's bytes, so that a refused body is searched without being parsed. */
 
-/** Bytes of a string as it is written, with escapes. */
+/** The most bytes of a string as it is written, escapes included. */
 const MAX_WRITTEN = 8 * 1024;
-/** Of an object from its begin, and from its end. */
+/** How many bytes of an object are searched from its beginning, and from its end. */
 const LOOKED_AT = 4 * 1024;
-/** Of one name from either side. */
+/** How many places of one name are looked at from either side. */
 const MAX_PLACES = 4;
 
 const QUOTE = 0x22;
@@ -16,7 +16,7 @@ const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
-/** The string that the name which ends before `nameEnd` has as its value; null where that is no string, or too long. */
+/** The string value of the name that ends before `nameEnd`; null where its value is no string, or too long. */
 export function stringAfterName(body: Buffer, nameEnd: number): string | null {
   let at = afterBlanks(body, nameEnd);
   if (body[at] !== COLON) return null;
@@ -30,8 +30,8 @@ export function stringAfterName(body: Buffer, nameEnd: number): string | null {
 }
 
 /**
- * The strings that an object itself has under some names, read from the object's bytes: those among its first and last
- * `LOOKED_AT` bytes, since the object may be as large as a request.
+ * The string values of an object's own names. Only its first and last `LOOKED_AT` bytes are searched, since the object
+ * may be as large as a request.
  */
 export function ownStrings(object: Buffer, names: readonly string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
@@ -45,7 +45,7 @@ export function ownStrings(object: Buffer, names: readonly string[]): Readonly<R
   return found;
 }
 
-/** The value of the name where it stands in an object that has its begin in these bytes. */
+/** The value of the first place of the name in an object that begins with these bytes. */
 function firstOwn(bytes: Buffer, name: Buffer): string | null {
   for (let at = bytes.indexOf(name), places = 0; at !== -1 && places < MAX_PLACES; places++) {
     const value = bytes[at - 1] === BACKSLASH ? null : stringAfterName(bytes, at + name.length);
@@ -55,7 +55,7 @@ function firstOwn(bytes: Buffer, name: Buffer): string | null {
   return null;
 }
 
-/** The same of an object that has its end in these bytes. */
+/** The value of the last place of the name in an object that ends with these bytes. */
 function lastOwn(bytes: Buffer, name: Buffer): string | null {
   for (let at = bytes.lastIndexOf(name), places = 0; at !== -1 && places < MAX_PLACES; places++) {
     const value = bytes[at - 1] === BACKSLASH ? null : stringAfterName(bytes, at + name.length);
@@ -66,7 +66,7 @@ function lastOwn(bytes: Buffer, name: Buffer): string | null {
   return null;
 }
 
-/** How many objects and lists begin more than end between two places that are outside of strings. */
+/** How many more objects and lists begin than end between two places outside of strings. */
 function depthOver(bytes: Buffer, from: number, to: number): number {
   let depth = 0;
   for (let at = from; at < to; at++) {
@@ -86,7 +86,7 @@ function afterBlanks(body: Buffer, start: number): number {
   return at;
 }
 
-/** The closing quote of the string that begins at `start`; -1 when it is too far away. */
+/** The place of the closing quote of the string that begins at `start`; -1 when it is too far away. */
 function endOfString(body: Buffer, start: number): number {
   const last = Math.min(body.length, start + MAX_WRITTEN);
   for (let at = start + 1; at < last; at++) {

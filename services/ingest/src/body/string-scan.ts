@@ -1,23 +1,28 @@
 /**
- * Passing over the strings and numbers of JSON's bytes: half a megabyte of them is looked through before anything is
- * parsed.
+ * Passes over the strings and numbers of JSON's bytes, of which there may be half a megabyte before anything is parsed.
  *
- * Owns where the next quote is, as far as it was looked for.
- * SS1  Each byte is looked at a bounded number of times, whatever strings and escapes there are: a quote is looked for
- *      once from a place, a backslash no further than to it.
+ * Owns: the place of the next quote, as far as it was searched.
+ * SS1  Each byte is looked at a bounded number of times, whatever strings and escapes there are: quotes are searched
+ *      once from any place, and backslashes no further than to the next quote.
  */
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-/** Outside of strings: blanks, digits and what stands among digits have no greater byte, nor has a comma or a quote. */
+/**
+ * The greatest byte of blanks, digits and the characters of numbers outside of strings; commas and quotes are lower
+ * too.
+ */
 const NINE = 0x39;
-/** Most strings end sooner than a search by the system begins; a long one is passed over thirty times as fast by it. */
+/**
+ * The bytes of a string that are looked at one by one: most strings end within them, and for a longer one `indexOf` is
+ * thirty times as fast.
+ */
 const LOOKED_AT_FIRST = 128;
 
 export class StringScan {
   readonly #body: Buffer;
-  /** No quote is between where it was looked for last and here. */
+  /** The next quote behind the place of the last search. */
   #quote = -1;
 
   constructor(body: Buffer) {
@@ -25,8 +30,8 @@ export class StringScan {
   }
 
   /**
-   * The place of the first quote or backslash from `from` on, which is within a string; the length of the body or more
-   * where there is none.
+   * The place of the first quote or backslash from `from` on, which is within a string; the body's length or more where
+   * there is none.
    */
   next(from: number): number {
     const body = this.#body;
@@ -51,8 +56,8 @@ export class StringScan {
 }
 
 /**
- * Where blanks, digits and what stands among digits end, which begin at `from` outside of a string; `from` where there
- * are none. Looks no further than `to`. A loop that does nothing else: one number may be half a megabyte.
+ * Where the blanks, digits and characters of numbers end that begin at `from`, outside of a string; `from` where there
+ * are none. Looks no further than `to`. The loop does nothing else, since one number may be half a megabyte.
  */
 export function endOfDigits(body: Buffer, from: number, to: number): number {
   let at = from;

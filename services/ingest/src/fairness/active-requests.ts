@@ -1,21 +1,22 @@
 /**
- * Active requests, by source: from when a request's source is known until its response closes. They are shared out
- * while the process is busy, since what reading a request's head and answering it costs is no work that could wait.
+ * The active requests of each source. A request is active from when its source is known until its response closes.
+ * While the process is busy they are shared out, since reading a request's head and answering it is work that cannot
+ * wait in a queue.
  *
- * Owns the number of active requests of each source, and when the source sent last.
- * AR1  While the process is busy and `MAX_ACTIVE_REQUESTS` requests or more are active, a source begins no more that
- *      has its max-min fair share of them or more, unless another source that sends has had more of the process's time
- *      lately: a source that is slowed down by another has many active requests because of that, and is not refused for
- *      it. A source that is alone has no bound here.
+ * Owns: the number of active requests of each source, and when the source last sent.
+ * AR1  While the process is busy and `MAX_ACTIVE_REQUESTS` or more are active, a source that has its max-min fair share
+ *      of them begins no more. Two sources are not held to this: one that is alone, and one that had less of the
+ *      process's time lately than another that sends, since a source that is slowed down by another has many active
+ *      requests because of that.
  * AR2  A source counts as sending until a second after its last request.
- * AR3  Once more than `MAX_SOURCES` are held, those that send no more are dropped.
+ * AR3  Once more than `MAX_SOURCES` sources are held, those that no longer send are dropped.
  */
 import { ACTIVE_MS, MAX_ACTIVE_REQUESTS } from "../limits.ts";
 
 export interface ActiveRequests {
-  /** Whether the source has its share, so that no more of it is to begin (AR1). */
+  /** Whether the source has its share, so that no further request of it may begin (AR1). */
   isFull(sourceId: string): boolean;
-  /** A request begins; answers what is to be called once when it is over. */
+  /** Begins a request. Answers a function to call once, when the request is over. */
   begin(sourceId: string): () => void;
   /** How many sources are held (AR3). */
   readonly size: number;
@@ -23,9 +24,9 @@ export interface ActiveRequests {
 
 export interface ActiveRequestsOptions {
   readonly isBusy: () => boolean;
-  /** How much of the process's time a source has had lately, in ms. */
+  /** How much of the process's time a source had lately, in ms. */
   readonly recentMs: (sourceId: string) => number;
-  /** Ms, never going back. */
+  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
 }
 
@@ -77,8 +78,8 @@ export function createActiveRequests({ isBusy, recentMs, monotonicMs }: ActiveRe
 }
 
 /**
- * The most that each source may have so that all have `MAX_ACTIVE_REQUESTS` together: what one source leaves of its
- * part is the others'.
+ * The fair share: the most requests that each source may have so that all have `MAX_ACTIVE_REQUESTS` together, where
+ * other sources share what one leaves of its part.
  */
 function fairShare(sending: Iterable<Sending>): number {
   const counts = Array.from(sending, ({ requests }) => requests).sort((a, b) => a - b);

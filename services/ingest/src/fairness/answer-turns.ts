@@ -1,12 +1,13 @@
 /**
- * Answering, a little at a time and the sources in turns: the brokers acknowledge the calls of hundreds of requests at
- * once, and who is answered sends its next request at once, which is read in one piece with all others that came.
+ * Writes answers a little at a time, the sources in turn. The brokers acknowledge the calls of hundreds of requests at
+ * once, and a sender that is answered sends its next request at once, which would be read in one piece with all others.
  *
- * Owns the order of the answers to calls, and the part of the event loop's time that writing them may have.
- * AN1  In one round of the event loop answers are written for `ANSWERS_ROUND_MS`, and one answer beyond that.
- * AN2  An answer that finds time left is written at once. The rest waits, in the order of what each source's answers
- *      have cost in time (FQ1 and FQ2 of fair-queue.ts).
- * AN3  Every answer that waits is written, whatever became of its request and its source, and of the server's stop.
+ * Owns: the order of the answers, and the time that writing them has had in this round of the event loop.
+ * AN1  In one round of the event loop answers are written for `ANSWERS_ROUND_MS`, and at most one answer beyond that.
+ * AN2  An answer that finds time left in the round is written at once. Others wait, in the order of what each source's
+ *      answers have cost in time (FQ1 and FQ2 of fair-queue.ts).
+ * AN3  Every answer that waits is written, whatever became of its request or its source, and also while the server
+ *      stops.
  */
 import { ANSWERS_ROUND_MS } from "../limits.ts";
 import { createFairQueue, flowOf } from "./fair-queue.ts";
@@ -14,23 +15,23 @@ import { createRoundEnd } from "./round-end.ts";
 
 export interface AnswerTurns {
   /**
-   * Calls `write`, which answers a request of a source, at once or in its turn; null: of nobody that is known. It is
-   * called once, also when nobody is there any more to be answered, and may not throw.
+   * Calls `write`, which answers a request of the source, once, at once or in its turn. `sourceId` is null where no
+   * source is known. `write` is called also when its sender has left, and must not throw.
    */
   write(sourceId: string | null, write: () => void): void;
 }
 
-/** `monotonicMs`: ms, never going back. */
+/** `monotonicMs`: the monotonic clock, in ms. */
 export function createAnswerTurns(monotonicMs: () => number): AnswerTurns {
   return new RoundedAnswerTurns(monotonicMs);
 }
 
 class RoundedAnswerTurns implements AnswerTurns {
   readonly #monotonicMs: () => number;
-  /** How many may wait is for those to say who let requests in. */
+  /** The queue has no bound of its own: whoever lets requests in bounds the answers. */
   readonly #queue = createFairQueue<() => void>();
   readonly #waitForEnd = createRoundEnd(() => this.#nextRound());
-  /** Time that answers have had in this round of the event loop. */
+  /** The time that answers have had in this round of the event loop. */
   #spentMs = 0;
 
   constructor(monotonicMs: () => number) {
@@ -39,7 +40,7 @@ class RoundedAnswerTurns implements AnswerTurns {
 
   write(sourceId: string | null, write: () => void): void {
     const flow = flowOf(sourceId);
-    // While any wait, the round has no time left.
+    // While any answer waits, the round has no time left.
     if (this.#spentMs < ANSWERS_ROUND_MS) {
       this.#queue.chargeWithoutWaiting(flow, this.#timed(write));
     } else {
@@ -56,7 +57,7 @@ class RoundedAnswerTurns implements AnswerTurns {
     return costMs;
   }
 
-  /** At the end of each round the next round's time begins (AN1). */
+  /** Begins the time of the next round, at the end of each (AN1). */
   #nextRound(): void {
     this.#spentMs = 0;
     while (this.#spentMs < ANSWERS_ROUND_MS) {

@@ -1,37 +1,36 @@
 /**
- * The order in which it is fair to do work that waits: start-time fair queuing, where the cost of work is the time that
- * it took.
+ * The fair order of work that waits: start-time fair queuing, where the cost of work is the time that it took.
  *
- * Owns the waiting work of each flow (a source, for example), and how far each flow has got: the sum of what its work
- * cost. Performs no work itself.
- * FQ1  The next work is of the flow that has got least far, of equal flows that whose oldest work has waited longest;
- *      within a flow it is the oldest.
- * FQ2  A flow that had nothing waiting begins where the work is that was taken last: it gains nothing by its pause, and
- *      what the others had meanwhile is no debt of theirs. So of two flows that both wait, neither gets more than the
- *      other by more than the dearest work of each.
- * FQ3  What waits is bounded in expected cost. Once that much waits, a flow gets no more in that has its fair share of
- *      it or more: a flow that has less is never refused, and a flow that is alone has all of it.
+ * Owns: the waiting work of each flow (a source, for example), and how far each flow has got, which is the sum of what
+ * its work cost. It performs no work itself.
+ * FQ1  The next work belongs to the flow that has got least far; among equal flows, to the one whose oldest work has
+ *      waited longest. Within a flow the oldest work is next.
+ * FQ2  A flow that had no waiting work begins at the place of the work that was last taken: it gains nothing by its
+ *      pause, and owes nothing for what others had meanwhile. So of two flows that both wait, neither gets more than
+ *      the other by more than the costliest work of each.
+ * FQ3  The expected cost of waiting work is bounded. Once that much waits, a flow that has its fair share of it may add
+ *      no more: a flow that has less is never refused, and a flow that is alone may have all of it.
  */
 
 export interface FairQueue<Work> {
   /** How much work waits. */
   readonly size: number;
-  /** How many flows are remembered: those of which work waits, and some thousands of others. */
+  /** How many flows are remembered: those with waiting work, and some thousands of others. */
   readonly flows: number;
-  /** Whether more of the flow is to be refused (FQ3). */
+  /** Whether the flow may add no more (FQ3). */
   isFull(flow: string): boolean;
   /** How much work of the flow waits. */
   waitingOf(flow: string): number;
   add(flow: string, work: Work): void;
-  /** Takes the next out of those that may begin, which all may by default (FQ1); undefined when there is none. */
+  /** Takes out the next work, among the work that `mayBegin` allows (FQ1); undefined when there is none. */
   take(mayBegin?: (work: Work) => boolean): Taken<Work> | undefined;
-  /** Charges a flow for work that did not wait, since nothing did, and that is done. */
+  /** Charges a flow for work that was done at once, while nothing waited. */
   chargeWithoutWaiting(flow: string, cost: number): void;
   /** Charges a flow for a part of its work. */
   charge(flow: string, cost: number): void;
-  /** Says what the whole of one work cost: what waits of its flow is expected to cost about as much. */
+  /** Notes what the whole of one piece of work cost; waiting work of its flow is expected to cost about as much. */
   updateExpectedCost(flow: string, cost: number): void;
-  /** Puts work back that was begun and is not done: it stays the oldest of its flow. */
+  /** Puts back work that was begun and is not done; it stays the oldest of its flow. */
   putBack(taken: Taken<Work>): void;
 }
 
@@ -41,9 +40,9 @@ export interface Taken<Work> {
 }
 
 export interface FairQueueOptions {
-  /** The expected cost of what waits, from which on it is shared out. */
+  /** The expected cost of waiting work from which on it is shared out. */
   readonly maxWaitingCost: number;
-  /** What work of a flow is expected to cost of which none is known. */
+  /** The expected cost of a flow's work before any was done. */
   readonly usualCost: number;
 }
 
@@ -60,17 +59,17 @@ interface Waiting<Work> {
   readonly place: number;
 }
 
-/** What the newest work says of the next. */
+/** The weight of the newest work in the expected cost. */
 const NEWEST = 1 / 8;
-/** Flows that are remembered while nothing of them waits. */
+/** The most flows without waiting work that are remembered. */
 const MAX_IDLE = 4_096;
 
-/** For an owner that bounds what waits by itself. */
+/** The options for an owner that bounds waiting work itself. */
 const NO_BOUND: FairQueueOptions = { maxWaitingCost: Number.POSITIVE_INFINITY, usualCost: 0 };
 
 const anything = () => true;
 
-/** The flow of a source's work; null is of strangers, who are one flow, and no source has its name. */
+/** The flow of a source's work. Strangers (null) are one flow, whose name no source has. */
 export function flowOf(sourceId: string | null): string {
   return sourceId ?? "";
 }
@@ -82,12 +81,12 @@ export function createFairQueue<Work>(options: FairQueueOptions = NO_BOUND): Fai
 class StartTimeFairQueue<Work> implements FairQueue<Work> {
   readonly #options: FairQueueOptions;
   readonly #flows = new Map<string, Flow<Work>>();
-  /** The names of the flows that have waiting work. */
+  /** The names of the flows with waiting work. */
   readonly #waitingFlows = new Set<string>();
   #waitingCost = 0;
   #size = 0;
   #places = 0;
-  /** How far the flow had got whose work was taken last. */
+  /** How far the flow had got whose work was last taken. */
   #reached = 0;
 
   constructor(options: FairQueueOptions) {

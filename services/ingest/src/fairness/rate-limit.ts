@@ -1,17 +1,16 @@
 /**
- * How much one source may send: for each a bucket of one second's calls and one of a second's bytes, filled
- * continuously.
+ * The rate of each source: a bucket of one second's calls and one of a second's bytes, filled continuously.
  *
- * A request is accepted whole while anything is left in both buckets and leaves a debt that the next ones wait for: a
- * client that sends large batches is slowed down, and never refused for their size. So whether a source may send is
- * known before anything is made of a request, and what it sent is taken from the buckets as soon as that is known.
+ * A request is accepted whole while anything is left in both buckets, and leaves a debt that later requests wait for: a
+ * client that sends large batches is slowed down, and never refused for their size. So a request can be refused before
+ * anything is made of it, and is taken from the buckets as soon as its size is known.
  *
- * Owns the buckets of the sources that sent.
- * SB1  Once more than `MAX_BUCKETS` are held, those that are full again are dropped: a source without buckets has full
- *      ones.
+ * Owns: the buckets of the sources that sent.
+ * SB1  Once more than `MAX_BUCKETS` sources have buckets, those whose buckets are full again are dropped: a source
+ *      without buckets has full ones.
  */
 
-/** What a source sent, or may send in a second. */
+/** What a source sent, or may send within a second. */
 export interface Amount {
   readonly calls: number;
   readonly bytes: number;
@@ -20,7 +19,7 @@ export interface Amount {
 export interface RateLimit {
   /** Ms until both of the source's buckets have something; 0 when they have. */
   waitMs(sourceId: string): number;
-  /** Takes what it sent from its buckets. */
+  /** Takes what the source sent from its buckets. */
   take(sourceId: string, sent: Amount): void;
   /** How many sources have buckets (SB1). */
   readonly size: number;
@@ -28,7 +27,7 @@ export interface RateLimit {
 
 export interface RateLimitOptions {
   readonly perSecond: Amount;
-  /** Ms, never going back. */
+  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
 }
 

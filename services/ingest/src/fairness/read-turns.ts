@@ -1,33 +1,34 @@
 /**
- * Reading large bodies, a little at a time and the sources in turns: who sends half a megabyte on each of many
- * connections would have all of it read in one round of the event loop, and everybody else is heard after that.
+ * Reads large bodies a little at a time, the sources in turn. A sender of half a megabyte on each of many connections
+ * would otherwise have all of it read in one round of the event loop, and everybody else would wait.
  *
- * Owns the bodies that wait to be read on, and how much of bodies was read in the round.
- * BT1  Once `READ_ROUND_BYTES` of bodies were read in a round, no body goes on to be read in it but those that are
- *      small, whole or refused.
- * BT2  Of those that wait as many are read on in the next round as are expected to give that much, the sources in
- *      turns, within a source the one that waits longest. All strangers are one source here.
- * BT3  So many wait and no more, since what Node has read of them is in no budget; further ones are read at once.
+ * Owns: the bodies that wait to be read on, and how many bytes of bodies were read in this round.
+ * BT1  Once `READ_ROUND_BYTES` of bodies were read in a round, no other body is read on in it, unless it is small,
+ *      whole or refused.
+ * BT2  In the next round as many of the waiting bodies are read on as should give that many bytes, the sources in turn,
+ *      the longest-waiting body of a source first. All strangers are one source here.
+ * BT3  At most `MAX_WAITING_BODIES` wait, since no budget counts what Node has read of them; further ones are read at
+ *      once.
  */
 import { MAX_WAITING_BODIES, READ_PIECE_BYTES, READ_ROUND_BYTES } from "../limits.ts";
 import { createFairQueue, flowOf } from "./fair-queue.ts";
 import { createRoundEnd } from "./round-end.ts";
 
 export interface ReadTurns {
-  /** So many bytes of a body came. */
+  /** Counts bytes of a body that came. */
   count(bytes: number): void;
-  /** Whether a large body of which more is to come has to wait for its turn (BT1, BT3). */
+  /** Whether a large body with more to come must wait for its turn (BT1, BT3). */
   mustWait(): boolean;
-  /** Calls `goOn` once, when it is the turn of a source's body to be read on, whatever became of it. */
+  /** Calls `goOn` once, at the turn of the source's body, whatever became of it. */
   wait(sourceId: string | null, goOn: () => void): void;
 }
 
-/** A turn is a turn: a body that gives more in one waits again. */
+/** Each turn costs the same; a body that gives more than a piece in one waits again. */
 const TURN = 1;
 const TURNS = READ_ROUND_BYTES / READ_PIECE_BYTES;
 
 export function createReadTurns(): ReadTurns {
-  // BT3 is the bound.
+  // BT3 bounds the queue.
   const waiting = createFairQueue<() => void>();
   let readBytes = 0;
 

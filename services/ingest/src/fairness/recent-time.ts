@@ -1,13 +1,13 @@
 /**
- * How much of the process's time each source has had lately.
+ * How much of the process's time each source had lately.
  *
- * Owns a sum of ms for each source, of which half is left a second later.
- * RC1  Once more than `MAX_SUMS` are held, those of sources that had no time for `FORGOTTEN_AFTER_MS` are dropped: next
- *      to nothing is left of them.
+ * Owns: for each source a sum of ms, which halves every second.
+ * RC1  Once more than `MAX_SUMS` are held, the sums of sources that had no time for `FORGOTTEN_AFTER_MS` are dropped:
+ *      almost nothing is left of them.
  */
 export interface RecentTime {
   add(sourceId: string, ms: number): void;
-  /** In ms; 0 of a source that had none. */
+  /** The source's sum in ms; 0 when it had no time. */
   of(sourceId: string): number;
   /** How many sums are held (RC1). */
   readonly size: number;
@@ -23,7 +23,7 @@ interface Sum {
   atMs: number;
 }
 
-/** `monotonicMs`: ms, never going back. */
+/** `monotonicMs`: the monotonic clock, in ms. */
 export function createRecentTime(monotonicMs: () => number): RecentTime {
   const sums = new Map<string, Sum>();
   const leftAt = (nowMs: number, { ms, atMs }: Sum): number => ms * 0.5 ** ((nowMs - atMs) / HALF_LIFE_MS);

@@ -1,6 +1,6 @@
 /**
- * Waits for the end of a round of the event loop. The function that is answered asks for it: `atEnd` is called once at
- * the end of the round, however often it was asked for. It answers whether this was the first time.
+ * Answers a function that waits for the end of the current round of the event loop: `atEnd` is then called once,
+ * however often the function was called in the round. The function answers true at its first call in a round.
  */
 export function createRoundEnd(atEnd: () => void): () => boolean {
   let isAwaited = false;

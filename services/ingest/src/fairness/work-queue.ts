@@ -1,23 +1,25 @@
 /**
- * The work that requests make, done a little at a time and in fair order, so that one source's work does not hold up
- * another's.
+ * Does the work of requests a little at a time and in fair order, so that one source's work does not hold up another's.
  *
- * Owns the order of the work, and the part of the event loop's time that work may have.
- * QW1  In one round of the event loop work is done for `ROUND_MS`, and for no longer than one piece of work goes on
- *      beyond that. Of this, the work of strangers, of whom no source is known, has `STRANGERS_ROUND_MS` in the same
- *      way. Between two rounds the process hears the brokers' answers and new requests.
- * QW2  Work that finds none waiting and time left is done at once. The rest waits (FQ1 and FQ2 of fair-queue.ts), in
- *      the order of what each source's work has cost in time. All strangers are one flow of that order, and share it by
- *      their addresses.
- * QW3  Long work is done in steps, with the work of others in between. A source has one piece of long work begun, and
- *      all sources together have `MAX_BEGUN`: so what begun work holds is bounded.
- * QW4  The process is busy while its rounds, everything else in them included, take longer than `BUSY_ROUND_MS` in the
+ * Owns: the order of the work, and the time that work has had in this round of the event loop.
+ * QW1  In one round of the event loop work is done for `ROUND_MS`, and at most one piece of work goes on beyond that.
+ *      The work of strangers, whose source is not known, has `STRANGERS_ROUND_MS` of this in the same way. Between two
+ *      rounds the process handles the brokers' answers and new requests.
+ * QW2  Work that finds no other waiting and time left in the round is done at once. Other work waits, in the order of
+ *      what each source's work has cost in time (FQ1 and FQ2 of fair-queue.ts). All strangers are one flow of that
+ *      order, and share it by their addresses.
+ * QW3  Long work is done in steps, with work of others in between. A source has one piece of long work begun, and all
+ *      sources together have `MAX_BEGUN`, which bounds what begun work holds.
+ * QW4  The process is busy while its rounds, with everything else in them, take longer than `BUSY_ROUND_MS` in the
  *      mean.
- * QW5  A source whose waiting work is its share of what may wait, or more, is to send no more (FQ3 of fair-queue.ts).
- * QW6  Node accepts one connection in a round, so whoever connects waits for as many rounds as others do before it.
- *      While connections come, up to `CONNECTING_ROUNDS` without work are between two with work: they are short.
- * QW7  An address of which strangers' work of more than `CROWD` requests waits is a crowd; what waits of others says
- *      nothing of it. They are counted, since time says how busy the machine is.
+ * QW5  A source whose waiting work is its share of the work that may wait, or more, may add no more (FQ3 of
+ *      fair-queue.ts).
+ * QW6  Node accepts one connection in a round, so a new connection waits for a round for each that came before it.
+ *      While connections come, up to `CONNECTING_ROUNDS` rounds without work, which are short, are between two with
+ *      work.
+ * QW7  An address is a crowd when more than `CROWD` of its strangers' requests wait for their work. Requests are
+ *      counted, and not their time, since time tells how busy the machine is; and only the address's own, since others
+ *      say nothing of it.
  */
 
 import {
@@ -34,57 +36,57 @@ import { createFairQueue, flowOf } from "./fair-queue.ts";
 import { createRecentTime, type RecentTime } from "./recent-time.ts";
 import { createRoundEnd } from "./round-end.ts";
 
-/** Whose work it is. */
+/** The sender of work. */
 export interface WorkSender {
-  /** The id of the source; null where only the body can say. */
+  /** The id of the source; null for a stranger, whose key only the body has. */
   readonly source: string | null;
   readonly address: string;
 }
 
-/** Work in steps; what it returns is what it comes to. */
+/** Work in steps, which returns its result. */
 export type Steps<Result> = Generator<void, Result | Promise<Result>>;
 
 export interface WorkQueue {
-  /** QW4. */
+  /** Whether the process is busy (QW4). */
   isBusy(): boolean;
-  /** Whether the sender has its share of what may wait (QW5). */
+  /** Whether the sender has its share of the work that may wait (QW5). */
   isFull(sender: WorkSender): boolean;
-  /** Whether so many requests of the stranger's own address wait that no client of its kind sends as many (QW7). */
+  /** Whether the address is a crowd (QW7). */
   isCrowd(address: string): boolean;
-  /** A connection was made; others may wait for theirs (QW6). */
+  /** Notes that a connection was made, so that others may be waiting (QW6). */
   connected(): void;
-  /** How much time the source's work has had lately, in ms. */
+  /** How much time the source's work had lately, in ms. */
   recentMs(source: string): number;
   /** Does short work, at once or in its turn. */
   run<Result>(sender: WorkSender, work: () => Result | Promise<Result>): Result | Promise<Result>;
-  /** Does work of a source that may be long, in its turn (QW3). */
+  /** Does work of a source that may be long, in its turn and in steps (QW3). */
   runInSteps<Result>(source: string, begin: () => Steps<Result>): Promise<Result>;
 }
 
-/** A piece of work, and how far it has got. */
+/** A piece of work and its progress. */
 interface Job {
   readonly isLong: boolean;
   isBegun: boolean;
   spentMs: number;
-  /** Does a part; true when that was the last. */
+  /** Does a step; true when it was the last. */
   readonly step: () => boolean;
 }
 
-/** Work of which the queue knows whose it is. */
+/** A piece of work with its sender. */
 interface SentJob {
   readonly sender: WorkSender;
   readonly job: Job;
 }
 
-/** Stands in the queue of sources for the next work of a stranger. */
+/** The entry in the queue of sources that stands for the next work of a stranger. */
 const NEXT_STRANGER = null;
 
-/** What the newest round says of the mean. */
+/** The weight of the newest round in the mean. */
 const NEWEST_ROUND = 1 / 8;
 
 const BOUNDS = { maxWaitingCost: MAX_WAITING_WORK_MS, usualCost: USUAL_WORK_MS };
 
-/** `monotonicMs`: ms, never going back. */
+/** `monotonicMs`: the monotonic clock, in ms. */
 export function createWorkQueue(monotonicMs: () => number): WorkQueue {
   return new RoundedWorkQueue(monotonicMs);
 }
@@ -96,13 +98,13 @@ class RoundedWorkQueue implements WorkQueue {
   readonly #recent: RecentTime;
   readonly #roundEnd = createRoundEnd(() => this.#nextRound());
   #begun = 0;
-  /** Time that work has had in this round of the event loop. The end of the round is waited for while that is not 0. */
+  /** The time that work has had in this round. While it is not 0, the queue waits for the end of the round. */
   #spentMs = 0;
   #strangersSpentMs = 0;
   #roundStartMs = 0;
   #meanRoundMs = 0;
   #hasConnected = false;
-  /** Rounds without work that connections may still have before the next with work. */
+  /** How many rounds without work connections may still have before the next with work. */
   #connectingRounds = 0;
 
   constructor(monotonicMs: () => number) {
@@ -181,7 +183,7 @@ class RoundedWorkQueue implements WorkQueue {
     }
   }
 
-  /** Notes what work of the sender cost, whether or not it had waited. */
+  /** Notes what work of the sender cost, whether it had waited or not. */
   #note({ source }: WorkSender, costMs: number): void {
     this.#spentMs += costMs;
     if (source === null) this.#strangersSpentMs += costMs;
@@ -202,7 +204,7 @@ class RoundedWorkQueue implements WorkQueue {
     if (this.#roundEnd()) this.#roundStartMs = this.#monotonicMs();
   }
 
-  /** At the end of each round the next round's time begins (QW1). */
+  /** Begins the time of the next round, at the end of each (QW1). */
   #nextRound(): void {
     if (this.#sources.size > 0 && this.#isForConnections()) {
       this.#waitForEnd();
@@ -219,7 +221,7 @@ class RoundedWorkQueue implements WorkQueue {
     if (this.#spentMs > 0 || this.#sources.size > 0) this.#waitForEnd();
   }
 
-  /** Whether this round is left to those who connect (QW6). */
+  /** Whether this round is left to new connections (QW6). */
   #isForConnections(): boolean {
     const isTheirs = this.#hasConnected && this.#connectingRounds > 0;
     this.#connectingRounds = isTheirs ? this.#connectingRounds - 1 : CONNECTING_ROUNDS;
@@ -251,7 +253,7 @@ class RoundedWorkQueue implements WorkQueue {
     const flow = flowOf(sender.source);
     this.#sources.charge(flow, costMs);
     if (sender.source === null) this.#strangers.charge(sender.address, costMs);
-    // Only the work of a source has steps.
+    // Only a source's work has several steps.
     if (!isDone) {
       this.#sources.putBack({ flow, work: job });
       return;

@@ -3,7 +3,9 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
 export interface ClientAddresses {
-  /** `X-Forwarded-For` is read from the right while the hops are trusted; null when no address can be said. */
+  /**
+   * The caller's address: `X-Forwarded-For` is read from the right while the hops are trusted. Null when there is none.
+   */
   addressOf(socketAddress: string | undefined, forwardedFor: string | undefined): string | null;
 }
 
@@ -43,7 +45,7 @@ export function requestAddress(
   return addresses.addressOf(socket.remoteAddress, Array.isArray(forwardedFor) ? forwardedFor.join(",") : forwardedFor);
 }
 
-/** Without the prefix of an IPv4 address on a socket that speaks both; null for what is no address. */
+/** An address without the prefix that an IPv4 address has on an IPv6 socket; null for a text that is no address. */
 function plainAddress(text: string | undefined): string | null {
   if (text === undefined) return null;
   const plain = text.startsWith("::ffff:") && text.includes(".") ? text.slice("::ffff:".length) : text;

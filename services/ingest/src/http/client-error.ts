@@ -1,4 +1,4 @@
-/** Answers to what never became a request: broken HTTP, endless headers, senders that are too slow. */
+/** Answers to input that never became a request: broken HTTP, endless headers, senders that are too slow. */
 import type { Socket } from "node:net";
 
 interface RawRefusal {
@@ -26,7 +26,7 @@ const BY_ERROR_CODE: Readonly<Record<string, RawRefusal>> = {
   },
 };
 
-/** Writes the answer onto the socket and closes it; a socket that is gone already is left alone. */
+/** Writes the answer to the socket and closes it. A socket that cannot be written is destroyed. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

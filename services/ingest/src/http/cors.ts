@@ -1,19 +1,19 @@
 /**
- * What browsers need to be told. Any page may send: the write key is the only credential, and it stands in the page
- * anyway. Answers carry these headers too, not only preflights; without them a client takes what arrived for lost and
- * resends it.
+ * The CORS headers. Any page may send: the write key is the only credential, and the page shows it anyway. Every answer
+ * has these headers, and not only preflights: without them a client takes calls that arrived for lost, and sends them
+ * again.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
 /** How long a browser may remember a preflight, in seconds; browsers cap it themselves. */
 const MAX_AGE_S = 86_400;
 
-/** `Retry-After` is only seen by a page's script when it is exposed. */
+/** A page's script sees `Retry-After` only where it is exposed. */
 const EXPOSED = "Retry-After, X-RateLimit-Reset";
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
-/** Headers of an answer to a request from a page; none where there is no Origin. */
+/** The headers of an answer to a request from a page; none where there is no Origin. */
 export function corsHeaders(origin: string | undefined): Record<string, string> {
   if (origin === undefined) return {};
   return {
@@ -25,7 +25,7 @@ export function corsHeaders(origin: string | undefined): Record<string, string> 
   };
 }
 
-/** Headers of the answer to a preflight. */
+/** The headers of the answer to a preflight. */
 export function preflightHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const asked = headers["access-control-request-headers"];
   return {

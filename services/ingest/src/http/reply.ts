@@ -1,4 +1,4 @@
-/** Writing answers. Every body is JSON, since a client of the field takes a 200 with anything else for a failure. */
+/** Writes answers. Every body is JSON, since a client of the field takes a 200 with any other body for a failure. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Answer, Refusal } from "../answer/answer.ts";
@@ -6,11 +6,14 @@ import { corsHeaders } from "./cors.ts";
 
 const JSON_TYPE = "application/json";
 
-/** An answer as HTTP has it, but for the headers that every answer has. */
+/** An answer as HTTP has it, without the headers of every answer. */
 interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** Text, not bytes: Node then writes head and body at once, where a buffer costs a second piece and a slower call. */
+  /**
+   * The body as text: Node then writes head and body in one piece, where a buffer costs a second piece and a slower
+   * call.
+   */
   readonly body: string;
 }
 
@@ -21,7 +24,7 @@ const SUCCESS: HttpAnswer = {
   body: SUCCESS_BODY,
 };
 
-/** What became of a request's calls. */
+/** The HTTP answer that says what became of a request's calls. */
 function httpAnswerOf(answer: Answer): HttpAnswer {
   if (!answer.accepted) return httpRefusalOf(answer);
   if (answer.rejected.length === 0) return SUCCESS;
@@ -34,7 +37,7 @@ function httpRefusalOf({ status, code, message, retryAfterS }: Refusal): HttpAns
     headers["retry-after"] = retryAfterS;
     if (status === 429) headers["x-ratelimit-reset"] = retryAfterS;
   }
-  // What was not read of a body that is too large or too slow would be taken for the next request.
+  // The connection ends: Node would take the unread rest of a body that is too large or too slow for the next request.
   if (status === 413 || status === 408) headers["connection"] = "close";
   if (status === 401) headers["www-authenticate"] = `Basic realm="write key"`;
   return jsonAnswer(status, headers, { code, message });
@@ -46,7 +49,7 @@ function jsonAnswer(status: number, headers: Readonly<Record<string, string | nu
   return { status, headers: { ...headers, "content-type": JSON_TYPE, "content-length": length }, body };
 }
 
-/** Sends what became of a request's calls. */
+/** Sends the answer through the framework. */
 export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply {
   const { status, headers, body } = httpAnswerOf(answer);
   addCommonHeaders(request, reply);
@@ -54,8 +57,8 @@ export function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer:
 }
 
 /**
- * The same without the framework: nothing else is done for each call. Of a request whose sender has left nothing is
- * sent.
+ * Writes the answer without the framework, so that nothing else is done for each call. Writes nothing when the sender
+ * has left.
  */
 export function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer, isLast: boolean): void {
   if (response.destroyed || response.headersSent) return;
@@ -77,8 +80,8 @@ export function addCommonHeaders(request: FastifyRequest, reply: FastifyReply): 
 }
 
 /**
- * Headers of every answer: the page that sent the request may read it, and at a stop the connection ends with it. Null
- * when there are none.
+ * The headers of every answer: the page that sent the request may read it, and while the server stops the connection
+ * ends with it. Null when there are none.
  */
 function commonHeaders(origin: string | undefined, isLast: boolean): Record<string, string> | null {
   if (origin === undefined && !isLast) return null;

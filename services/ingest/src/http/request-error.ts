@@ -1,4 +1,4 @@
-/** What a request is answered with that an error ended: a fault of ours, or a request that cannot be read. */
+/** The answer to a request that an error ended: a fault of Posthaste's, or a request that cannot be read. */
 import type { Log } from "@posthaste/core/log";
 import { malformed, type Refusal } from "../answer/answer.ts";
 
@@ -10,7 +10,7 @@ const INTERNAL: Refusal = {
   answer: "unavailable",
 };
 
-/** The answer; a fault of ours is logged (HS2 of server.ts). */
+/** Answers the refusal for an error. A fault of Posthaste's is logged (HS2 of server.ts). */
 export function refusalOfError(error: unknown, log: Log): Refusal {
   const status = error instanceof Error ? statusOf(error) : 500;
   if (error instanceof Error && status < 500) {

@@ -1,10 +1,10 @@
 /**
- * The HTTP server: limits of its sockets, routes, and answers to what is no request of ours.
+ * The HTTP server: the limits of its sockets, its routes, and answers to requests that no route takes.
  *
  * HS1  A sender that is slow or endless with its headers or its body is cut off.
- * HS2  Whatever arrives is answered with JSON that has a code, and never with a 5xx for what the caller sent.
- * HS3  A stop takes no new connection, answers the requests that have begun, and cuts off those that are not answered
- *      in time.
+ * HS2  Every request is answered with JSON that has a code, and never with a 5xx for what its caller sent.
+ * HS3  While it stops, the server takes no new connection, answers the requests that have begun, and cuts off those
+ *      that are not answered in time.
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
@@ -22,7 +22,7 @@ import { refusalOfError } from "./request-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** What the request is answered with; null before its first hook. */
+    /** The response to the request; null before its first hook. */
     response: ServerResponse | null;
   }
 
@@ -37,14 +37,14 @@ export interface ServerOptions {
   /** 0 lets the system choose. */
   readonly port: number;
   readonly bodies: Pick<BodyReader, "read" | "sweep">;
-  /** Where a request comes from. */
+  /** The caller's address. */
   readonly addressOf: (request: FastifyRequest) => string | null;
   readonly timeouts?: ReadTimeouts | undefined;
-  /** Takes a request that needs no framework; null of any other. */
+  /** Takes a request that needs no framework; answers null for any other. */
   readonly answerDirectly: (request: IncomingMessage, response: ServerResponse) => Promise<SourcedAnswer> | null;
-  /** When it is told what became of calls. */
+  /** The turns in which answers to calls are written. */
   readonly answerTurns: AnswerTurns;
-  /** Hears of each connection that is made. */
+  /** Called for each connection that is made. */
   readonly connected: () => void;
   readonly log: Log;
   /** Adds the routes. */
@@ -54,13 +54,13 @@ export interface ServerOptions {
 export interface IngestServer {
   readonly url: string;
   readonly port: number;
-  /** Resolves when every request was answered or cut off (HS3). */
+  /** Stops the server. Resolves when every request was answered or cut off (HS3). */
   close(): Promise<void>;
 }
 
 const BODY_TYPE = "application/json";
 
-/** Of a connection between two requests, in ms. */
+/** How long a connection may be idle between two requests, in ms. */
 const KEEP_ALIVE_MS = 72_000;
 
 export async function startServer(options: ServerOptions): Promise<IngestServer> {
@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
   };
 }
 
-/** The server beneath the framework; a request that needs no framework does not get there. */
+/** Creates the server beneath the framework. A request that needs no framework never gets to that. */
 function createHttpServer(
   handle: RequestListener,
   { answerDirectly, answerTurns, log }: ServerOptions,
@@ -128,7 +128,7 @@ function createHttpServer(
       try {
         write(refusalOfError(error, log));
       } catch {
-        // Nothing can be said to this one; the others are answered.
+        // This request cannot be answered any more; the others are.
         response.destroy();
       }
     };
@@ -144,7 +144,7 @@ function createHttpServer(
   return server;
 }
 
-/** Every body is taken for JSON: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
+/** Has every body read as JSON: real clients say text/plain, form-urlencoded, JSON or nothing, and all send JSON. */
 function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOptions, "bodies" | "addressOf">): void {
   app.decorateRequest("response", null);
   app.addHook("onRequest", (request, reply, done) => {
@@ -164,7 +164,7 @@ function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOpti
   });
 }
 
-/** Notes the methods of every path that is added from now on. */
+/** Answers a function that tells the methods of every path that is added from now on. */
 function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -173,7 +173,7 @@ function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonl
   return () => new Map(methods);
 }
 
-/** A path that exists answers any other method with 405 and what it allows. */
+/** Answers any other method on a path that exists with 405 and the methods that it allows. */
 function refuseOtherMethods(app: FastifyInstance, methodsOf: ReadonlyMap<string, readonly string[]>): void {
   for (const [url, allowed] of methodsOf) {
     const message = `This path takes ${allowed.join(", ")}.`;

@@ -1,4 +1,4 @@
-/** Who sends: from the request's write key to its source. */
+/** Authentication: from a request's write key to its source. */
 
 import type { Source } from "@posthaste/core/config/source";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -12,7 +12,7 @@ import { MAX_KEY_LENGTH, type WriteKeys } from "./write-keys.ts";
 
 export interface AuthenticatorParts {
   readonly writeKeys: WriteKeys;
-  /** Reads the table of sources to its present end; rejects when that takes longer than `timeoutMs`. */
+  /** Reads the table of sources to its end of this moment; rejects when that takes longer than `timeoutMs`. */
   readonly refresh: (timeoutMs: number) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,21 +22,22 @@ export type Authentication = { readonly source: Source } | Unauthenticated;
 
 export interface Unauthenticated {
   readonly refusal: Refusal;
-  /** Whose the key is, where that is a source that is switched off. */
+  /** The source of the key, where it is switched off. */
   readonly disabled?: Source;
-  /** The first of the keys, where no source has any of them. */
+  /** The first key, where no source has any of the keys. */
   readonly unknownKey?: string;
 }
 
 export interface Authenticator {
   /**
-   * The source of the first of the keys that is known, at once; when none is, what was configured a moment ago is read
-   * before it refuses. So many may wait for that and no more: `MAX_WAITING_FOR_SOURCES`.
+   * The source of the first key that is known, at once. When none is, the table of sources is read to its end before
+   * the request is refused, since a source may be a moment old. At most `MAX_WAITING_FOR_SOURCES` requests wait for
+   * that.
    */
   authenticate(writeKeys: readonly string[]): Authentication | Promise<Authentication>;
-  /** The same of one key and without waiting. */
+  /** Authenticates one key by what the table has now. */
   known(writeKey: string | null): Authentication;
-  /** The same of the first of some that is known. */
+  /** Authenticates the first key that is known by what the table has now. */
   knownOf(writeKeys: readonly string[]): Authentication;
 }
 
@@ -75,7 +76,8 @@ class TableAuthenticator implements Authenticator {
 
   constructor(parts: AuthenticatorParts) {
     this.#parts = parts;
-    // However many unknown keys arrive, the table is read to its end once at a time, and after each key was written.
+    // However many unknown keys arrive, one read of the table is out at a time, and a key is refused only after a read
+    // that began after the key came.
     this.#refreshOnce = singleFlight(() => parts.refresh(REFRESH_TIMEOUT_MS));
     this.#refused = createRefusedKeys<Authentication>(parts.clock.monotonicMs);
   }
@@ -114,14 +116,14 @@ class TableAuthenticator implements Authenticator {
     return undefined;
   }
 
-  /** The refusal of keys of which none is known and enabled. */
+  /** The refusal of keys none of which is known and enabled. */
   #refusalOf(keys: readonly string[]): Authentication {
     const { writeKeys, clock } = this.#parts;
     const [disabled] = keys.flatMap((key) => writeKeys.find(key, clock.nowMs()) ?? []);
     return disabled === undefined ? unknownOf(keys) : { refusal: DISABLED, disabled };
   }
 
-  /** What the first key was refused with, when each of them was refused again and again a moment ago. */
+  /** The first key's last refusal, when each of the keys was refused many times a moment ago. */
   #remembered(keys: readonly string[]): Authentication | undefined {
     const last = keys.map((key) => this.#refused.find(key, this.#parts.writeKeys.version));
     return last.includes(undefined) ? undefined : last[0];
@@ -133,7 +135,7 @@ class TableAuthenticator implements Authenticator {
     } catch (error) {
       if (!isPosthasteError(error)) throw error;
       this.#parts.log.warn({ event: "sources_not_refreshed", err: error });
-      // Some clients throw their calls away on 401, so that is not said for want of an answer from the brokers.
+      // Some clients drop their calls on a 401, so that is not answered while only the brokers' answer is missing.
       return this.#anyKnown(keys) ?? UNREADABLE;
     }
     const found = this.#anyKnown(keys);

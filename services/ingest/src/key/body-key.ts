@@ -1,25 +1,28 @@
 /**
- * The write keys that a body names, found in its bytes: whoever has no key that is known is refused before anything is
- * made of what it sent.
+ * The write keys in a body, found in its bytes, so that a sender without a known key is refused before its body is
+ * parsed.
  *
- * BK1  The body's own key is among those that are found, wherever it stands: of a name that is repeated the last one
- *      counts, and a batch may name a key in each of its calls.
- * BK2  A few places are looked at and no more, however often the name stands there.
- * BK3  A key that is found may stand deeper than where it counts: finding a known key lets the body be parsed, and no
- *      more.
+ * BK1  The body's own key is among those that are found, wherever it stands: of a repeated name the last one counts,
+ *      and a batch may have a key in each of its calls.
+ * BK2  A bounded number of places is looked at, however often the name stands in the body.
+ * BK3  A key that is found may stand deeper than where it counts. Finding a known key allows the body to be parsed, and
+ *      nothing more.
  */
 import { stringAfterName } from "../body/string-member.ts";
 
 const NAME = Buffer.from('"writeKey"');
-/** Sought at first: JSON is full of quotes, at each of which a search for one stops, and has few of this letter. */
+/**
+ * The name without its first quote, which is searched first: JSON is full of quotes, at each of which a search for the
+ * whole name would stop, and has few of this letter.
+ */
 const NAME_BEHIND_QUOTE = NAME.subarray(1);
 const QUOTE = 0x22;
-/** Longer names that may end like it before it is sought as it is. */
+/** How many longer names with the same end are passed over before the whole name is searched. */
 const MAX_OTHERS = 16;
-/** Places that are looked at from the body's beginning, and as many from its end. */
+/** How many places are looked at from the body's beginning, and as many from its end. */
 const MAX_PLACES = 8;
 
-/** Each key once, those that no source could have left out. */
+/** The keys in the body, each once, without empty ones. */
 export function findWriteKeys(body: Buffer): readonly string[] {
   const keys = new Set<string>();
   let at = nextName(body, 0);
@@ -27,7 +30,7 @@ export function findWriteKeys(body: Buffer): readonly string[] {
     addKeyAt(body, at, keys);
     at = nextName(body, at + NAME.length);
   }
-  // The rest, of which the last ones count.
+  // In the rest of the body the last places count.
   if (at === -1) return [...keys];
   const first = at;
   at = body.lastIndexOf(NAME);
@@ -38,7 +41,7 @@ export function findWriteKeys(body: Buffer): readonly string[] {
   return [...keys];
 }
 
-/** The first place of the name from `from` on; -1 where there is none. */
+/** The first place of the name from `from` on; -1 when there is none. */
 function nextName(body: Buffer, from: number): number {
   let start = from + 1;
   for (let others = 0; others < MAX_OTHERS; others++) {

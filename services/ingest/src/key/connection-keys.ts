@@ -1,17 +1,17 @@
 /**
- * The source that a connection's header names, found again without reading and hashing its key anew: most connections
- * send the same header with each request.
+ * The source that a connection's header names, found again without decoding and hashing the key: most connections send
+ * the same header with each request.
  *
- * Owns, for each connection, the header that named a source last, and that source.
- * CK1  A header is compared with what its own connection sent before, and with nothing else: how long that takes says
- *      nothing about anybody's key (WK1 of write-keys.ts).
- * CK2  Whatever changes in the table of sources, and whenever a key of the source expires, it is looked for again.
+ * Owns: for each connection, the last header that named a source, and that source.
+ * CK1  A header is compared only with what its own connection sent before, so the time of the comparison says nothing
+ *      of anybody's key (WK1 of write-keys.ts).
+ * CK2  After any change in the table of sources, and when a key of the source expires, the source is looked up again.
  */
 import type { Socket } from "node:net";
 import type { Source } from "@posthaste/core/config/source";
 import type { WriteKeys } from "./write-keys.ts";
 
-/** A source that was found by a key outside of the body. */
+/** A source that a key outside of the body named. */
 export interface NamedSource {
   readonly source: Source;
 }
@@ -20,7 +20,7 @@ interface Remembered {
   readonly authorization: string;
   readonly named: NamedSource;
   readonly tableVersion: number;
-  /** Ms since the epoch. */
+  /** When the next key of the source expires, in ms since the epoch. */
   readonly untilMs: number;
 }
 
@@ -32,7 +32,7 @@ export class ConnectionKeys {
     this.#table = table;
   }
 
-  /** What the header named when the connection sent it last; undefined where it has to be looked for. */
+  /** The source that the header named when the connection last sent it; undefined where it must be looked up. */
   find(connection: Socket, authorization: string, nowMs: number): NamedSource | undefined {
     const last = this.#remembered.get(connection);
     if (last === undefined || last.tableVersion !== this.#table.version || nowMs >= last.untilMs) return undefined;

@@ -1,15 +1,17 @@
 /**
- * Keys that were refused again and again a moment ago.
+ * Keys that were refused many times a moment ago.
  *
- * A key that is not known is looked for in the table of sources before it is refused, since it may be a moment old.
- * That holds for the first tries of a caller, and not for a caller that tries without end.
- * RK1  A key is remembered from its tenth refusal in a second to that second's end.
- * RK2  Whatever changes in the table of sources, all are forgotten.
- * RK3  At most some thousands are held; the oldest give way.
+ * Before an unknown key is refused, it is looked up in a fresh table of sources, since its source may be a moment old.
+ * A caller has that for its first tries, and not for tries without end.
+ *
+ * Owns: the refusals of each key within the current second of that key.
+ * RK1  A key is remembered from its tenth refusal within a second to the end of that second.
+ * RK2  After any change in the table of sources all keys are forgotten.
+ * RK3  At most `MAX_KEYS` keys are held; the oldest are dropped.
  */
 
 export interface RefusedKeys<Refused> {
-  /** What a key was refused with, when it need not be looked for again. */
+  /** The refusal of a key that need not be looked up again; else undefined. */
   find(key: string, tableVersion: number): Refused | undefined;
   note(key: string, refused: Refused, tableVersion: number): void;
 }

@@ -1,10 +1,10 @@
-/** The write key that a request names outside of its body. */
+/** The write key of a request outside of its body. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyRequest } from "fastify";
 
 /**
- * The user name of Basic authentication: what stands before the first colon, or all of it where an old client sends no
- * colon. Null when the header is absent or is of another scheme.
+ * The user name of Basic authentication: the text before the first colon, or all of it, since an old client sends no
+ * colon. Null when the header is absent or has another scheme.
  */
 export function writeKeyInHeader({ authorization }: IncomingHttpHeaders): string | null {
   if (authorization === undefined) return null;

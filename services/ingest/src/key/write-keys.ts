@@ -1,20 +1,20 @@
 /**
  * The sources by their write keys.
  *
- * Owns an index over the table of sources, kept by the table's changes.
- * WK1  A key is found by a salted digest, and then compared in constant time: how long a look-up takes says nothing
- *      about how much of a guess was right, and the salt is this process's own.
- * WK2  Every live key of a source finds it; a key that was rotated out finds it until the key expires.
+ * Owns: an index over the table of sources, which follows the table's changes.
+ * WK1  A key is found by a salted digest, and then compared in constant time, so that the time of a look-up says
+ *      nothing of how much of a guess was right. The salt is this process's own.
+ * WK2  Every live key of a source finds it; a key that was rotated out does until it expires.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Source } from "@posthaste/core/config/source";
 
 export interface WriteKeys {
-  /** Takes over a source as it is now; `undefined` removes it. */
+  /** Notes the newest state of a source; `undefined` removes it. */
   apply(sourceId: string, source: Source | undefined): void;
-  /** The source that the key belongs to at this moment, enabled or not. */
+  /** The source that has the key at this moment, enabled or not. */
   find(key: string, nowMs: number): Source | undefined;
-  /** Rises with each change. */
+  /** A number that rises with each change. */
   readonly version: number;
 }
 
@@ -24,7 +24,7 @@ interface Entry {
   readonly expiresAtMs: number | null;
 }
 
-/** No key of ours is near as long; it bounds what is hashed. */
+/** The longest text that is hashed; no write key is nearly as long. */
 export const MAX_KEY_LENGTH = 1024;
 
 export function createWriteKeys(): WriteKeys {

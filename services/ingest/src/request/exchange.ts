@@ -2,17 +2,17 @@
  * What a request holds until its response closes: the bytes of its body, and its place among its source's active
  * requests.
  *
- * Owns what is to be released then.
- * XC1  Everything is released once, when the response closes, whether or not it was answered. Fastify's onResponse is
- *      not used for this: it never comes when the sender leaves before its answer. A response closes in any case, also
+ * Owns: the functions that release these.
+ * XC1  Everything is released once, when the response closes, whether it was answered or not. Fastify's onResponse does
+ *      not serve for this: it never comes when the sender leaves before its answer. A response closes in any case, even
  *      one that waits behind others of its connection.
- * XC2  What is begun after the response has closed is released at once.
+ * XC2  Whatever begins after the response has closed is released at once.
  * XC3  The body is released earlier where nothing more is made of it.
  */
 import type { ServerResponse } from "node:http";
 
 export class Exchange {
-  /** Whose the request is, once that is found. */
+  /** The id of the request's source, once it is found. */
   sourceId: string | null = null;
   #releases: (() => void)[] | null = [];
   #releaseBody: (() => void) | null = null;
@@ -25,7 +25,7 @@ export class Exchange {
     });
   }
 
-  /** True once the response has closed: nobody hears an answer any more. */
+  /** True once the response has closed, when nobody waits for an answer any more. */
   get isOver(): boolean {
     return this.#releases === null;
   }
@@ -37,16 +37,16 @@ export class Exchange {
   }
 
   /**
-   * Calls `release` once: when the body is let go or when the response closes, whichever comes first. No function made
-   * here holds `release`: with one that did, what belongs to a request outlived it by a collection or two of V8's young
-   * generation and was moved to the old one, 2 KB a call.
+   * Calls `release` once: in `letBodyGo` or when the response closes, whichever comes first. No function that is made
+   * here captures `release`: when one did, the objects of a request outlived it by a collection or two of V8's young
+   * generation and were moved to the old one, 2 KB a call.
    */
   holdBody(release: () => void): void {
     this.#releaseBody = release;
     this.untilClose(() => this.letBodyGo());
   }
 
-  /** Of the body nothing is needed any more (XC3). */
+  /** Releases the body, of which nothing is needed any more (XC3). */
   letBodyGo(): void {
     const release = this.#releaseBody;
     this.#releaseBody = null;

@@ -1,8 +1,8 @@
 /**
- * Refusing whole requests: each is counted, and told in the activity of whoever sent it.
+ * Refusals of whole requests: each is counted in the metrics and reported to the activity of its source.
  *
- * Owns how many bodies were inflated for that in the running minute.
- * RF1  A body that was sent compressed is inflated for the ids in it twenty times a minute and no more, whoever sends.
+ * Owns: how many bodies were inflated for that in the current minute.
+ * RF1  At most twenty compressed bodies a minute are inflated for the message ids in them, of all senders together.
  */
 import type { IncomingMessage } from "node:http";
 import type { Source } from "@posthaste/core/config/source";
@@ -20,13 +20,13 @@ export interface RefusalsParts {
   readonly activity: Pick<ActivityLog, "refused">;
   readonly lateRefusals: LateRefusals;
   readonly opener: BodyOpener;
-  /** Ms, never going back. */
+  /** The monotonic clock, in ms. */
   readonly monotonicMs: () => number;
 }
 
-/** Who sent a request that is refused, and what of it was read. */
+/** The sender of a refused request, and its body as far as it was read. */
 export interface RefusedSender {
-  /** Null where its key was not found, or not looked for. */
+  /** Null where no source was found, or none was looked for. */
   readonly source: Source | null;
   readonly unknownKey?: string | undefined;
   readonly body?: SentBody;
@@ -50,9 +50,9 @@ export class Refusals {
     return refusal;
   }
 
-  /** Tells what was counted already. */
+  /** Reports a refusal to the activity that was counted already. */
   tell(refusal: Refusal, request: IncomingMessage, sender: RefusedSender): Refusal {
-    // The sender of a request that is gone hears nothing; a call that is kept with its reason is told there.
+    // A sender that left gets no answer; a call that is kept with its reason is counted as a rejected call.
     if (refusal === GONE || refusal.isKept === true) return refusal;
     const { source, unknownKey = null, body } = sender;
     this.#parts.activity.refused(source?.id ?? null, refusal, () => ({
@@ -64,14 +64,14 @@ export class Refusals {
     return refusal;
   }
 
-  /** Counts and tells. */
+  /** Counts a refusal and reports it. */
   refuse(refusal: Refusal, request: IncomingMessage, sender: RefusedSender): Refusal {
     return this.tell(this.count(refusal), request, sender);
   }
 
   /**
-   * Tells what was counted already; the refusal, later for a source that goes on sending (late-refusals.ts), while its
-   * exchange lasts.
+   * Reports a refusal that was counted already. Resolves with it later for a source that goes on sending
+   * (late-refusals.ts), or when the exchange ends.
    */
   tellLater(
     refusal: Refusal,
@@ -98,7 +98,7 @@ export class Refusals {
   }
 }
 
-/** Who sent a request that is refused for its key. */
+/** The sender of a request that is refused for its key. */
 export function senderOf({ disabled, unknownKey }: Unauthenticated): RefusedSender {
   return { source: disabled ?? null, unknownKey };
 }

@@ -2,12 +2,12 @@
  * The path of a request that sends calls. `takeCalls` tells it from top to bottom: key, bounds, body, parse, accept,
  * answer.
  *
- * TC1  A key in the header or the address is looked at before the body is read, let alone inflated.
- * TC2  A key that only the body has is looked for in the body's bytes, before they are parsed; what is compressed by
- *      brotli is not looked into.
- * TC3  A request that waits for the table of sources holds its body as it was sent, at the most.
- * TC4  Of an address that is a crowd (QW7 of work-queue.ts) less of a body is inflated for its key, and who sent a
- *      larger one is asked to send it again.
+ * TC1  A key in the header or the address is looked up before the body is read.
+ * TC2  A key that only the body has is searched in the body's bytes before they are parsed; a brotli body is not
+ *      searched.
+ * TC3  A request that waits for the table of sources holds no more than its body as it was sent.
+ * TC4  For an address that is a crowd (QW7 of work-queue.ts) less of a body is inflated to find its key, and the sender
+ *      of a larger body is asked to send it again.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CallType } from "@posthaste/core/call/call-schema";
@@ -49,7 +49,7 @@ export interface TakeCallsParts {
 /** What a path takes: one call of its type, or a batch. */
 export type CallForm = CallType | "batch";
 
-/** What the address of a request says. */
+/** What the address of a request tells. */
 export interface CallAddress {
   readonly form: CallForm;
   /** The write key in the query. */
@@ -110,7 +110,7 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
         : await steps.acceptSingle(form, body, source, call);
     if (answer.accepted) return answer;
     if (answer.answer === "rate_limited") return steps.tellLater(answer, request, exchange, { source, body });
-    // The key that counts may be another one than was found.
+    // The key that counts may differ from the key that was found.
     return refusals.tell(answer, request, { source: answer.answer === "unauthorized" ? null : source, body });
   };
 
@@ -129,7 +129,7 @@ class PathSteps {
     this.#parts = parts;
   }
 
-  /** Whose a request is by the key in its header, or else in its address; null where only the body can say. */
+  /** The source of the key in the header, or else in the address; null where only the body has a key. */
   sourceOutsideOfBody(
     { headers, socket }: IncomingMessage,
     queryKey: string | null,
@@ -148,7 +148,7 @@ class PathSteps {
     return found;
   }
 
-  /** Who sends by the key outside of the body, as far as that is known at once; of a request that is refused anyway. */
+  /** The sender by the key outside of the body, as far as it is known at once; for a request that is refused anyway. */
   senderOutsideOfBody({ headers }: IncomingMessage, queryKey: string | null): RefusedSender {
     const key = writeKeyInHeader(headers) ?? queryKey;
     if (key === null) return { source: null };
@@ -156,13 +156,13 @@ class PathSteps {
     return "source" in found ? found : senderOf(found);
   }
 
-  /** What a request of a source is refused with before its body is read. */
+  /** The refusal of a source's request before its body is read; null when it may go on. */
   boundsOf(source: Source): Refusal | null {
     const { admission } = this.#parts;
     return admission.ofSource(source) ?? admission.ofWork(workSender(source)) ?? admission.ofActiveRequest(source);
   }
 
-  /** Counts the request among its source's active ones until its response closes. */
+  /** Counts the request among its source's active requests until its response closes. */
   beginRequest(exchange: Exchange, { id }: Source): void {
     exchange.untilClose(this.#parts.activeRequests.begin(id));
   }
@@ -174,7 +174,9 @@ class PathSteps {
     return held.content;
   }
 
-  /** Tells a source at once or later that it sends too much; its body is not held until then. */
+  /**
+   * Reports the refusal of a source that sends too much, and answers it at once or later. The body is released before.
+   */
   tellLater(
     refusal: Refusal,
     request: IncomingMessage,
@@ -187,8 +189,8 @@ class PathSteps {
   }
 
   /**
-   * Whose a body is that names a key which is known. It need not be the key that counts, and what was inflated to find
-   * it is not kept (TC3).
+   * The source of a known key in the body. It need not be the key that counts, and the inflated content in which it was
+   * found is not kept (TC3).
    */
   sourceInBody(body: SentBody, address: string): Authentication | Promise<Authentication> {
     const { admission, authenticator, work } = this.#parts;
@@ -207,7 +209,7 @@ class PathSteps {
       const opened = this.#contentOf(body, source);
       if ("refusal" in opened) return refusals.count(opened.refusal);
       const { content } = opened;
-      // One that is too large is not parsed in any case, and is kept.
+      // A call that is too large is never parsed; it is kept.
       const isParsed = content.length <= MAX_CALL_BYTES;
       if (isParsed && saysTooMuch(content, body.bytes?.length ?? 0)) return refusals.count(SAYS_TOO_MUCH);
       return accept.single(type, content, call);
@@ -231,7 +233,7 @@ class PathSteps {
     return yield* accept.batch(opened.content, sentBytes, call);
   }
 
-  /** The content of a body when its work begins, counted for its source. */
+  /** Opens a body at the beginning of its work, and counts it for its source. */
   #contentOf(body: SentBody, source: Source): OpenedBody {
     const { admission } = this.#parts;
     const refusal = admission.ofSource(source);
@@ -246,12 +248,12 @@ function workSender({ id }: Source): WorkSender {
   return { source: id, address: "" };
 }
 
-/** A small batch that is not compressed is worked on in one piece. */
+/** Whether the work on a batch may be long. A small batch that is not compressed is done in one piece. */
 function mayBeLong({ bytes, encoding }: SentBody): boolean {
   return encoding !== undefined || bytes === null || bytes.length > MAX_CALL_BYTES;
 }
 
-/** What work in steps comes to when nothing else is done in between. */
+/** The result of work whose steps are done one right after the other. */
 function toEnd<Result>(steps: Steps<Result>): Result | Promise<Result> {
   for (;;) {
     const next = steps.next();
@@ -259,7 +261,7 @@ function toEnd<Result>(steps: Steps<Result>): Result | Promise<Result> {
   }
 }
 
-/** What a body counts for; a body that is too large after decompression was followed to the limit. */
+/** How many bytes a body counts for. One that is too large after decompression was inflated up to the limit. */
 function openedBytes(opened: OpenedBody, { bytes }: SentBody): number {
   if ("content" in opened) return opened.content.length;
   return opened.refusal.answer === "too_large" ? MAX_REQUEST_BYTES : (bytes?.length ?? 0);

@@ -1,4 +1,4 @@
-/** What a browser's library asks for beside sending calls. */
+/** The routes for a browser's library, but for those that take calls. */
 import type { FastifyInstance } from "fastify";
 import { ACCEPTED } from "../answer/answer.ts";
 import { sendAnswer, sendJson } from "../http/reply.ts";
@@ -12,7 +12,7 @@ export interface BrowserRouteParts {
 }
 
 export function addBrowserRoutes(app: FastifyInstance, { authenticator }: BrowserRouteParts): void {
-  // Without these settings the library never starts. This is the least that it takes.
+  // The library never starts without these settings. It takes no less.
   app.get<{ Params: { writeKey: string } }>("/v1/projects/:writeKey/settings", async (request, reply) => {
     const { writeKey } = request.params;
     const authentication = await authenticator.authenticate([writeKey]);
@@ -21,6 +21,6 @@ export function addBrowserRoutes(app: FastifyInstance, { authenticator }: Browse
     return sendJson(request, reply, JSON.stringify({ integrations: { "Segment.io": { apiKey: writeKey } } }));
   });
 
-  // The library's measurements of itself: accepted, and of no use here.
+  // The library's measurements of itself are accepted and dropped.
   app.post("/v1/m", (request, reply) => sendAnswer(request, reply, ACCEPTED));
 }

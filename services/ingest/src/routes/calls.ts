@@ -1,6 +1,6 @@
 /**
- * The routes that take calls by POST. A request whose address is a path and nothing else goes past the framework, which
- * would cost it a tenth of its time; one with a query or a slash at its end is routed by it to the same function.
+ * The routes that take calls by POST. A request whose address is exactly a path bypasses the framework, which would
+ * cost it a tenth of its time. The framework routes an address with a query or a slash at its end to the same function.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
@@ -12,7 +12,7 @@ import type { CallForm, TakeCalls } from "../request/take-calls.ts";
 import { BATCH_PATHS, CALL_PATHS } from "./paths.ts";
 import { sendInTurn } from "./send-in-turn.ts";
 
-/** The path of a request reads the body itself, after the key. */
+/** `takeCalls` reads the body itself, after the key. */
 const ROUTE = { config: { readsItsBody: true } } as const;
 
 const FORMS: ReadonlyMap<string, CallForm> = new Map([
@@ -35,7 +35,7 @@ export function addCallRoutes(app: FastifyInstance, { takeCalls, answerTurns }: 
   }
 }
 
-/** What became of a request that a route takes, by its address alone; null of any other. */
+/** Takes a request whose address alone names its route; answers null for any other. */
 export function takeDirectly(
   request: IncomingMessage,
   response: ServerResponse,

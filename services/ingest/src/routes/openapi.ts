@@ -46,7 +46,7 @@ export function createOpenApiDocument(version: string): string {
   return JSON.stringify({
     openapi: "3.1.0",
     info: { title: "Posthaste ingest", version, description: DESCRIPTION, license: { name: "Apache-2.0" } },
-    // The write key in the body, or in a beacon's address, is the other way.
+    // The empty entry stands for a write key in the body, or in a beacon's address.
     security: [{ writeKey: [] }, {}],
     paths,
     components: {
@@ -70,7 +70,7 @@ function toSchema(schema: z.ZodType): Json {
   return json;
 }
 
-/** What `parseCall` asks of a call beyond the form of its fields. */
+/** The schema of a call, with what `parseCall` asks beyond the form of its fields. */
 function callSchema(type: CallType): Json {
   const identified = (field: string) => ({
     required: [field],
@@ -203,7 +203,7 @@ function refusals(statuses: readonly number[]): Json {
   );
 }
 
-/** No schema: nothing that stands there is refused for its form. */
+/** A query parameter. It has no schema, since no value is refused for its form. */
 function queryParameter(name: string, description: string): Json {
   return { name, in: "query", schema: {}, description };
 }

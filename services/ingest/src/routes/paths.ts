@@ -1,4 +1,6 @@
-/** Where calls are accepted: every name that a client of the field has for it. A trailing slash makes no difference. */
+/**
+ * The paths that accept calls, under every name that a client of the field uses. A trailing slash makes no difference.
+ */
 import type { CallType } from "@posthaste/core/call/call-schema";
 
 /** Single calls: the documented names and the browser's short ones. */

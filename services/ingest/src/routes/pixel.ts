@@ -28,19 +28,19 @@ export interface PixelRouteParts {
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** What an address says of a call. */
+/** The call that the address of an image holds. */
 interface Pixel {
   readonly type: CallType;
   /** The keys in the call itself. */
   readonly keys: readonly string[];
-  /** The call; null when the address holds no call that can be read. */
+  /** Reads the call; null when the address holds none that can be read. */
   readonly read: () => JsonObject | null;
 }
 
 export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): void {
   const { admission, authenticator, addresses, work, answerTurns, accept, refusals } = parts;
 
-  /** The path of a pixel: key, bounds, parse, accept. The key is asked for before the call is made of the address. */
+  /** The path of a pixel: key, bounds, parse, accept. The key is looked up before the call is read from the address. */
   const answerTo = async (request: FastifyRequest, pixel: Pixel): Promise<SourcedAnswer> => {
     const refuse = (refusal: Refusal, sender: RefusedSender) => ({
       answer: refusals.refuse(refusal, request.raw, sender),
@@ -72,7 +72,9 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
     return { answer: answer.accepted ? answer : refusals.tell(answer, request.raw, found), sourceId: source.id };
   };
 
-  /** An image shows whether or not its call was good; only what may arrive later is not answered 200. */
+  /**
+   * Answers with the image, whether its call was good or not; only a call that may be sent again is not answered 200.
+   */
   const take = async (request: FastifyRequest, reply: FastifyReply, pixel: Pixel): Promise<FastifyReply> => {
     const { answer, sourceId } = await answerTo(request, pixel);
     const mayArriveLater = !answer.accepted && answer.answer === "unavailable";

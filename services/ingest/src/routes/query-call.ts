@@ -6,12 +6,15 @@ import { parseJson } from "@posthaste/core/call/parse-json";
 /** A transparent GIF of one pixel. */
 export const PIXEL_GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-/** The bytes in `?data=<base64>`; none when it is missing. A `+` that the query turned into a blank is put back. */
+/**
+ * The bytes in `?data=<base64>`; none when it is missing. A `+`, which the query's parser reads as a blank, is put
+ * back.
+ */
 export function bytesFromData(data: unknown): Buffer {
   return typeof data === "string" ? Buffer.from(data.replaceAll(" ", "+"), "base64") : Buffer.alloc(0);
 }
 
-/** The call whose JSON the bytes are; null when they are none. */
+/** The call whose JSON the bytes are; null when they are no JSON object. */
 export function callFromBytes(bytes: Buffer): JsonObject | null {
   try {
     const value: unknown = parseJson(bytes.toString());
@@ -21,10 +24,10 @@ export function callFromBytes(bytes: Buffer): JsonObject | null {
   }
 }
 
-/** Deeper names than anyone writes into an address. */
+/** The most parts of a name: more than anyone writes into an address. */
 const MAX_PATH = 10;
 
-/** More names than anyone writes into an address. */
+/** The most parameters: more than anyone writes into an address. */
 const MAX_PARAMETERS = 200;
 
 /**
@@ -46,8 +49,8 @@ export function callFromQuery(query: Readonly<Record<string, unknown>>): JsonObj
 type MutableObject = Record<string, unknown>;
 
 /**
- * Writes into the objects that earlier names made, so that each name costs its own length. Defines own properties all
- * the way, so that `__proto__.x` makes an ordinary object under an ordinary key.
+ * Sets a value in the objects that earlier names made, so that each name costs its own length. It defines own
+ * properties all the way, so that `__proto__.x` makes an ordinary object under an ordinary key.
  */
 function setPath(call: MutableObject, path: readonly string[], value: string): void {
   let object = call;
@@ -55,7 +58,7 @@ function setPath(call: MutableObject, path: readonly string[], value: string): v
     const held: unknown = Object.hasOwn(object, name)
       ? Object.getOwnPropertyDescriptor(object, name)?.value
       : undefined;
-    // All objects below the call were made here.
+    // `setPath` made all objects below the call.
     const inner = isJsonObject(held) ? (held as MutableObject) : {};
     if (inner !== held) define(object, name, inner);
     object = inner;

@@ -1,8 +1,11 @@
-/** Answering calls by the framework in the turn of their source, as those are that come past it (answer-turns.ts). */
+/**
+ * Answers calls through the framework in the turn of their source, as calls that bypass it are answered
+ * (answer-turns.ts).
+ */
 import type { FastifyReply } from "fastify";
 import type { AnswerTurns } from "../fairness/answer-turns.ts";
 
-/** Sends at once or when it is the source's turn; what is thrown then is answered as any error of a route is. */
+/** Sends at once or at the source's turn. An error of `send` is answered as any error of a route. */
 export function sendInTurn(
   answerTurns: AnswerTurns,
   sourceId: string | null,
