@@ -2,13 +2,13 @@
  * Tokens, sign-in links and sessions, in a config topic that every control process reads and writes (S1 to S5 of
  * `config-store.ts`).
  *
- * Owns: the store, and by what each record is opened.
+ * Owns: the store, and an index of its records by the hash that opens each.
  * TK1  A revocation holds in this process when it is answered, and in every other as soon as its table has read it.
- * TK2  A link is used once: its use is a change of its record, and of two processes that make it at once the topic's
- *     order lets one (S4). Its session is written before: a process that ends between the two has used up nothing.
+ * TK2  A link is used once: its use is a change of its record, and when two processes use it at once the topic's order
+ *      lets one (S4). The session is written before: a process that ends between the two has used up nothing.
  * TK3  A record that is over is removed by whichever process looks first; until then it opens nothing.
- * TK4  Of a token that is made with a link the link is written first: a process that ends between the two leaves a link
- *     that opens nothing (TK3), and no token that nobody can use.
+ * TK4  Of a token that is made with a link, the link is written first: a process that ends between the two leaves a
+ *      link that opens nothing (TK3), and no token that nobody can use.
  */
 import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -18,7 +18,7 @@ import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
 import type { Freshness } from "../http/freshness.ts";
 
-/** TK4: a link that is no older may be of a token that is still to come. */
+/** TK4: the token of a link that is no older may still be written. */
 const MAKING_MS = 60_000;
 
 export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" | "onChange" | "auditedFields"> & {
@@ -31,7 +31,7 @@ export type AccessStoreOptions = Omit<ConfigStoreOptions<AccessRecord>, "codec" 
 export async function openAccessStore(connection: KafkaConnection, options: AccessStoreOptions): Promise<AccessStore> {
   const codec = createAccessCodec(await options.openCodec<AvroAccessRecord>("token"));
   const byHash = new Map<string, AccessRecord>();
-  /** What each record's hash was, since a change may bring another. */
+  /** The hash of each record, since a change may bring another. */
   const hashes = new Map<string, string>();
   const records = await openConfigStore<AccessRecord>(connection, {
     ...{ ...options, codec, auditedFields: accessAudit },
@@ -72,7 +72,7 @@ export class AccessStore {
     return this.records.freshness;
   }
 
-  /** Until then a token that is not known may be one. */
+  /** Whether the topic was read to its end. Before that, a token that is not known may exist. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp;
   }
@@ -82,23 +82,23 @@ export class AccessStore {
     this.#isCaughtUp = true;
   }
 
-  /** What the text of this hash opens now; undefined where that is nothing, or nothing any more. */
+  /** The record that a text of this hash opens; undefined when it opens nothing, or nothing any more. */
   find(hash: string): AccessRecord | undefined {
     const found = this.#byHash.get(hash);
     return found !== undefined && this.isLive(found) ? found : undefined;
   }
 
-  /** Whether a text of this hash ever opened anything that is still on record. */
+  /** Whether a text of this hash ever opened a record that is still in the topic. */
   knows(hash: string): boolean {
     return this.#byHash.has(hash);
   }
 
-  /** The token that a link or a session is of; undefined for that of the environment. */
+  /** The token of a link or a session; undefined for the token of the environment. */
   tokenOf({ tokenId }: AccessRecord): AccessRecord | undefined {
     return tokenId === null || tokenId === ADMIN_TOKEN_ID ? undefined : this.records.get(tokenId);
   }
 
-  /** Whether it opens anything, by itself and by the token that it is of. */
+  /** Whether the record opens anything: it is not over, and neither is its token. */
   isLive(record: AccessRecord): boolean {
     const { adminMark, clock } = this.#options;
     if (isExpired(record, clock.nowMs())) return false;

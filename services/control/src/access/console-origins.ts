@@ -1,4 +1,7 @@
-/** Where the console is reached: what a browser with a session has in its `Host`, and for changes in its `Origin`. */
+/**
+ * The addresses of the console: a browser with a session sends one of them as its `Host`, and for changes as its
+ * `Origin`.
+ */
 import type { RequestHead } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
@@ -20,20 +23,20 @@ export class ConsoleOrigins {
     return this.#options.port();
   }
 
-  /** Of the request's `Host`. Throws the Problem `forbidden` for any other. */
+  /** The console's origin for the request's `Host`. Throws the Problem `forbidden` for any other. */
   originOf({ host }: RequestHead): string {
     const found = this.#all().find((origin) => new URL(origin).host === host?.toLowerCase());
     if (found !== undefined) return found;
     throw new Problem("forbidden", "sessions are for the addresses of POSTHASTE_CONSOLE_ORIGINS alone");
   }
 
-  /** What a link begins with: the address that was asked, where that is the console's. */
+  /** The origin of a sign-in link: the address of the request, where that is the console's, or else its first. */
   linkOriginOf({ host }: RequestHead): string {
     const all = this.#all();
     return all.find((origin) => new URL(origin).host === host?.toLowerCase()) ?? all[0] ?? "";
   }
 
-  /** Throws the Problem `forbidden` for a page of anybody else. */
+  /** Throws the Problem `forbidden` for a request from a page of another origin. */
   assertOwnPage({ origin }: RequestHead): void {
     if (origin !== undefined && this.#all().includes(origin)) return;
     throw new Problem("forbidden", "a change by a session needs the console's own Origin");

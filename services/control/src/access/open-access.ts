@@ -1,4 +1,4 @@
-/** Everything of control that is about who may ask it, put together. */
+/** Opens the parts of control that decide who may ask it. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
@@ -19,7 +19,7 @@ import { tokenRoutes } from "./token-routes.ts";
 import { TokenUses } from "./token-uses.ts";
 import { WrongTokens } from "./wrong-tokens.ts";
 
-/** How often records that are over are looked for (TK3). */
+/** The time between two removals of records that are over (TK3 of access-store.ts), in ms. */
 const SWEEP_MS = 60 * 60 * 1000;
 
 export interface OpenAccessOptions {
@@ -42,7 +42,7 @@ export interface OpenedAccess {
   readonly callers: Callers;
   /** See TokenCallers. */
   readonly isStillAllowed: (caller: Caller) => boolean;
-  /** Of the table, for `/readyz`. */
+  /** The state of the tokens' table, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
   close(): Promise<void>;

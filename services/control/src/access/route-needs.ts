@@ -1,7 +1,7 @@
-/** What each operation needs: the one table of it. */
+/** The one table of what each operation needs. */
 import type { Need } from "../http/caller.ts";
 
-/** By operation, as in `/openapi.json`. What is not here cannot be served. */
+/** The needs by operation, as `/openapi.json` names it. An operation that is missing here cannot be served. */
 export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   getCatalog: "read",
 

@@ -1,4 +1,6 @@
-/** The cookie that a session is: its name has the port, since browsers keep cookies of a host for every port alike. */
+/**
+ * The cookie of a session. Its name has the port, since browsers keep a host's cookies for all of its ports together.
+ */
 import { SESSION_MS } from "@posthaste/core/access/access-record";
 
 function cookieName(port: number): string {
@@ -12,7 +14,7 @@ export function readSessionCookie(header: string | undefined, port: number): str
   return found?.slice(begin.length) || undefined;
 }
 
-/** `Set-Cookie` with a session's code; null ends it. `origin`: the console's, as the browser sees it. */
+/** The `Set-Cookie` of a session's code; null ends the session. `origin`: the console's, as the browser sees it. */
 export function sessionCookie(code: string | null, { port, origin }: { port: number; origin: string }): string {
   const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", `Max-Age=${code === null ? 0 : SESSION_MS / 1000}`];
   if (origin.startsWith("https:")) attributes.push("Secure");

@@ -1,4 +1,4 @@
-/** What each call about sign-in links and sessions does. */
+/** The handlers of the operations on sign-in links and sessions. */
 import { type AccessRecord, ADMIN_TOKEN_ID, LINK_MS, SESSION_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
@@ -22,13 +22,13 @@ export interface SessionHandlersOptions {
   readonly clock: Clock;
 }
 
-/** What a session is opened by. */
+/** What opens a session. */
 export type Key = { readonly code: string } | { readonly token: string };
 
 export interface OpenedSession {
   readonly caller: Caller;
   readonly record: AccessRecord;
-  /** For the cookie; told nowhere else. */
+  /** The text for the cookie, which is shown nowhere else. */
   readonly code: string;
 }
 
@@ -39,7 +39,7 @@ export class SessionHandlers {
     this.#options = options;
   }
 
-  /** Throws the Problem `unauthorized` for a wrong key, and `too_many_requests`. */
+  /** Opens a session. Throws the Problem `unauthorized` for a wrong key, and `too_many_requests`. */
   async open(key: Key, head: RequestHead, by: Author): Promise<OpenedSession> {
     const { callers } = this.#options;
     const { caller, link } =
@@ -59,14 +59,14 @@ export class SessionHandlers {
     return sessionId === null ? undefined : this.#options.store.records.get(sessionId);
   }
 
-  /** Throws the Problem `conflict` for who has a token and no session. */
+  /** Ends the caller's session. Throws the Problem `conflict` for a caller with a token and no session. */
   async end(by: Author): Promise<void> {
     const { sessionId } = by.caller;
     if (sessionId === null) throw new Problem("conflict", "you ask by a token: there is no session to end");
     await this.#options.store.records.change(sessionId, () => null, by);
   }
 
-  /** A link of a token, which is the caller's own when it is not named. */
+  /** Makes a sign-in link for a token; for the caller's own when none is named. */
   async createLink(head: RequestHead, by: Author, token?: AccessRecord): Promise<MadeLink> {
     const code = createCode();
     const { expiresAtMs } = await this.#make(
@@ -75,16 +75,19 @@ export class SessionHandlers {
       by,
     );
     const origin = this.#options.origins.linkOriginOf(head);
-    // Behind the # it is sent to nobody: the page takes it from there.
+    // Browsers send no server what stands behind the #; the page takes the code from there.
     return { link: `${origin}/#sign-in=${code}`, expiresAtMs: expiresAtMs ?? 0 };
   }
 
-  /** A token for the caller's own terminal, which ends with the caller's and takes the place of the last one. */
+  /**
+   * Makes a token for the caller's terminal. It ends with the caller's own token, and replaces the terminal's token
+   * before it.
+   */
   async createOwnToken(by: Author): Promise<MadeToken> {
     const { store, clock, adminMark } = this.#options;
     const own = by.caller.tokenId ?? ADMIN_TOKEN_ID;
     const parent = store.records.get(own);
-    // Asked for by a terminal's token, it is for the one that this is of.
+    // A terminal's token makes one for its own parent.
     const tokenId = parent?.tokenId ?? own;
     const id = derivedId("tok", tokenId, "terminal");
     const token = createToken();
@@ -98,16 +101,16 @@ export class SessionHandlers {
     return { record: record ?? { ...made, revision: 0 }, token };
   }
 
-  /** A link that can be used, and who holds its token. */
+  /** Finds a link that can be used, and the caller that its token makes. */
   async #findLink(code: string, { address }: RequestHead) {
     const { store, wrong } = this.#options;
     wrong.assertFew(address);
     const hash = hashOf(code);
     if (!store.knows(hash)) {
-      // As a token (CS3).
+      // The code counts as a wrong token meanwhile (CS3 of token-callers.ts).
       wrong.note(address);
       const isRead = await store.records.readLate();
-      // One that was used before is no guess, nor is one that nobody could look for.
+      // A code that was used before is no guess, and neither is one that could not be looked up.
       if (!isRead || store.knows(hash)) wrong.forget(address);
       if (!isRead && !store.knows(hash)) throw stillRead();
     }
@@ -134,7 +137,7 @@ export class SessionHandlers {
         by,
       );
     } catch (error) {
-      // Nobody was told its code: what is not removed here opens nothing either.
+      // Nobody got the session's code, so that a session that is not removed here opens nothing either.
       await store.records.change(sessionId, () => null, by).catch(() => undefined);
       throw error;
     }
@@ -159,7 +162,7 @@ interface Making {
   readonly kind: "link" | "session";
   readonly hash: string;
   readonly lifeMs: number;
-  /** The caller's own when it is not named. */
+  /** The token that it belongs to; the caller's own when it is undefined. */
   readonly token?: AccessRecord | undefined;
 }
 

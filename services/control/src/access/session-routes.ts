@@ -74,7 +74,7 @@ export function sessionRoutes(handlers: SessionHandlers, origins: ConsoleOrigins
   ];
 }
 
-/** What somebody makes for themselves: it may do what they may. */
+/** The routes by which callers make a token or a link for themselves, with the scopes that they have. */
 function ownRoutes(handlers: SessionHandlers): readonly Route[] {
   return [
     defineRoute({

@@ -1,14 +1,14 @@
 /**
- * Who asks: a token in the head, or the cookie of a session that acts as one. What says no to a caller says it here,
- * before anything of a body is read.
+ * Finds the caller of a request, by a token in its head or by the cookie of a session that acts as a token. A caller
+ * that is not allowed is refused here, before anything of the body is read.
  *
- * CS1  A cookie is taken at the console's own addresses alone, and for a change from the console's own page.
- * CS2  A session's use is written when the last one that was is five minutes old; nobody waits for that.
- * CS3  A token that is not known may have been made by another process a moment ago, and so may a session: the topic
- *      is read to its end before it is refused (NH1 of late-records.ts). Meanwhile a token counts as a wrong one, so
- *      that what comes at once is bounded too.
- * CS4  Ten sessions a minute that nobody knows are looked for by address; those that come then are refused at once.
- *      They count as no wrong tokens: pages that are open when their session ends go on asking.
+ * CS1  A cookie counts only at the console's own addresses, and for a change only from the console's own page.
+ * CS2  A session's use is written when the last use that was written is five minutes old; no request waits for that.
+ * CS3  Another process may have made an unknown token, or session, a moment ago. So the topic is read to its end before
+ *      the request is refused (NH1 of late-records.ts). Meanwhile the token counts as a wrong one, so that requests
+ *      that come at once are bounded too.
+ * CS4  Ten unknown sessions a minute are looked up for each address; further ones are refused at once. They do not
+ *      count as wrong tokens, since pages that are open when their session ends go on asking.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
@@ -24,7 +24,7 @@ import { readSessionCookie } from "./session-cookie.ts";
 import type { TokenUses } from "./token-uses.ts";
 import { WrongTokens } from "./wrong-tokens.ts";
 
-/** What whoever holds the token of the environment is called. */
+/** The name of a caller with the token of the environment. */
 export const ADMIN_NAME = "admin";
 
 export interface TokenCallersOptions {
@@ -41,9 +41,9 @@ export class TokenCallers implements Callers {
   readonly needs = ROUTE_NEEDS;
   readonly #options: TokenCallersOptions;
   readonly #adminHash: string;
-  /** Sessions whose use is being written. */
+  /** The sessions whose use is being written. */
   readonly #noted = new Set<string>();
-  /** Sessions that were looked for (CS4). */
+  /** How many unknown sessions were looked up for each address (CS4). */
   readonly #looks: WrongTokens;
 
   constructor(options: TokenCallersOptions) {
@@ -60,7 +60,7 @@ export class TokenCallers implements Callers {
     return await this.#callerInSession(code, head);
   }
 
-  /** Whether what somebody asked by stands still: a request may last longer than it. */
+  /** Whether the caller's token and session are still live: a request may last longer than they do. */
   isStillAllowed({ tokenId, sessionId }: Caller): boolean {
     const { store } = this.#options;
     return [tokenId, sessionId].every((id) => {
@@ -119,12 +119,12 @@ export class TokenCallers implements Callers {
       .finally(() => this.#noted.delete(session.id));
   }
 
-  /** Who holds a token. */
+  /** The caller with this token. */
   async callerWith(token: string, { address, userAgent }: RequestHead): Promise<Caller> {
     const { wrong } = this.#options;
     wrong.assertFew(address);
     const way = /^posthaste-cli\b/.test(userAgent ?? "") ? "cli" : "api";
-    // Hashes are looked up, not texts: how long that takes says nothing of how much of a token was right.
+    // Hashes are looked up, not texts, so that the time of a look-up says nothing of how much of a token was right.
     const hash = hashOf(token);
     if (hash === this.#adminHash) return { tokenId: null, name: ADMIN_NAME, scopes: SCOPES, sessionId: null, way };
     const found = this.#tokenOf(hash) ?? (await this.#tokenReadNow(hash, address));

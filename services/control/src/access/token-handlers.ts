@@ -1,4 +1,4 @@
-/** What each call about tokens does. */
+/** The handlers of the operations on tokens. */
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { missingScopes, type Scope } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
@@ -20,17 +20,17 @@ export interface TokenHandlersOptions {
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** It has no text: browsers sign in for it by links. */
+  /** The token has no text of its own: browsers get it by sign-in links. */
   readonly link: boolean;
 }
 
-/** A token, and the text that is told once. */
+/** A token with its text, which is shown once. */
 export interface MadeToken {
   readonly record: AccessRecord;
   readonly token: string;
 }
 
-/** A token, and the text or the link that is told once. */
+/** A token with its text or its link, which is shown once. */
 export interface NamedToken {
   readonly record: AccessRecord;
   readonly token: string | null;
@@ -42,18 +42,18 @@ export interface MadeLink {
   readonly expiresAtMs: number;
 }
 
-/** How browsers come by a token; its text is not in it. */
+/** How browsers use a token. */
 interface TokenUse {
-  /** Until when a sign-in link that nobody opened can be. */
+  /** Until when a sign-in link can be opened that nobody has opened; null when there is none. */
   readonly linkUntilMs: number | null;
-  /** When a session was used last, as far as that was written. */
+  /** The last use of a session that was written; null for none. */
   readonly sessionUsedAtMs: number | null;
 }
 const NO_USE: TokenUse = { linkUntilMs: null, sessionUsedAtMs: null };
 
 export interface ListedToken extends TokenUse {
   readonly record: AccessRecord;
-  /** When its text was used last. */
+  /** When the token's text was last used; null for never. */
   readonly usedAtMs: number | null;
 }
 
@@ -80,8 +80,8 @@ export class TokenHandlers {
   }
 
   /**
-   * TK4: `makeLink` is called for a token that is to have one, before the token is written. Throws the Problem
-   * `forbidden` for scopes that the caller has not.
+   * Makes a token. Calls `makeLink` before the token is written, where it is to have a link (TK4 of access-store.ts).
+   * Throws the Problem `forbidden` for scopes that the caller does not have.
    */
   async create(
     { name, scopes, link }: TokenInput,
@@ -112,7 +112,7 @@ export class TokenHandlers {
     return { record: findToken(record, id), token, link: madeLink?.link ?? null };
   }
 
-  /** What acts as the token ends with it. Throws the Problem `not_found`. */
+  /** Revokes a token, and with it everything that acts as the token. Throws the Problem `not_found`. */
   async revoke(id: string, by: Author): Promise<void> {
     await this.#options.store.records.change(
       id,
@@ -125,7 +125,7 @@ export class TokenHandlers {
   }
 }
 
-/** By token, of the links and sessions that are not over. */
+/** The uses of each token, by its links and sessions that are not over. */
 function usesOf(live: readonly AccessRecord[]): ReadonlyMap<string, TokenUse> {
   const uses = new Map<string, TokenUse>();
   for (const { kind, tokenId, createdAtMs, expiresAtMs, usedAtMs } of live) {

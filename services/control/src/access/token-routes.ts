@@ -1,4 +1,4 @@
-/** Tokens: who may ask, by name, and for what. */
+/** The routes of tokens, which say who may ask and for what. */
 
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
@@ -97,7 +97,7 @@ export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers
   ];
 }
 
-/** Without what opens it. */
+/** A token as the API shows it, without the text that opens it. */
 export function viewToken({
   id,
   name: of,

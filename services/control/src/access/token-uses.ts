@@ -1,9 +1,9 @@
 /**
- * When tokens were last used as texts, to a minute.
+ * When the text of each token was last used, to a minute.
  *
- * Owns: the uses that this process saw; what all of them saw stands in the access store.
- * TU1  A use is written when the last one that was is a minute old; nobody waits for that.
- * TU2  What is told is the newest of what this process saw and of what any wrote.
+ * Owns: the uses that this process saw. The access store has those that any process wrote.
+ * TU1  A use is written when the last use that was written is a minute old; no request waits for that.
+ * TU2  The answer is the newer of the use that this process saw and the use that any process wrote.
  */
 import { type AccessRecord, USE_NOTE_MS } from "@posthaste/core/access/access-record";
 import type { Log } from "@posthaste/core/log";
@@ -18,16 +18,16 @@ export interface TokenUsesOptions {
 
 export class TokenUses {
   readonly #options: TokenUsesOptions;
-  /** By token, ms since the epoch; as many as there are tokens. */
+  /** The last use of each token, in ms since the epoch. */
   readonly #seenMs = new Map<string, number>();
-  /** Tokens whose use is being written. */
+  /** The tokens whose use is being written. */
   readonly #noted = new Set<string>();
 
   constructor(options: TokenUsesOptions) {
     this.#options = options;
   }
 
-  /** The token was used now. */
+  /** Notes that the token is used now. */
   note(token: AccessRecord): void {
     const { store, clock, log } = this.#options;
     const nowMs = clock.nowMs();
@@ -48,14 +48,14 @@ export class TokenUses {
       .finally(() => this.#noted.delete(token.id));
   }
 
-  /** TU2: null for never, as far as that is known. */
+  /** TU2. Null for never, as far as that is known. */
   usedAtMs(tokenId: string): number | null {
     const written = this.#options.store.records.get(idOf(tokenId))?.usedAtMs ?? null;
     const seen = this.#seenMs.get(tokenId) ?? null;
     return written === null || seen === null ? (written ?? seen) : Math.max(written, seen);
   }
 
-  /** Forgets tokens that are no more. */
+  /** Forgets tokens that were revoked. */
   forgetRevoked(): void {
     for (const id of this.#seenMs.keys()) {
       if (this.#options.store.records.get(id) === undefined) this.#seenMs.delete(id);
@@ -63,7 +63,7 @@ export class TokenUses {
   }
 }
 
-/** One record for each token. */
+/** The id of a token's use record, one for each token. */
 function idOf(tokenId: string): string {
   return `use_${tokenId}`;
 }

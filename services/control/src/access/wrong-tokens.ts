@@ -1,12 +1,11 @@
 /**
- * How often an address came with a wrong token: after ten in a minute whatever it sends is refused unread, so that a
- * token that can be guessed takes longer to guess. Of one process: another one counts for itself. Sessions that nobody
- * knows have a count of their own (CS4 of
- * token-callers.ts).
+ * How often each address came with a wrong token. After ten in a minute every request of the address is refused unread,
+ * so that guessing a token takes longer. Each process counts for itself. Unknown sessions have a count of their own
+ * (CS4 of token-callers.ts).
  *
- * Owns: a count for each address of the last minute.
- * WT1  What is refused for this is not looked at, and counts for nothing.
- * WT2  At most `MOST_ADDRESSES` are known; then the ones that came first are forgotten.
+ * Owns: the count of each address within its current minute.
+ * WT1  A request that is refused for this is not looked at, and does not count.
+ * WT2  At most `MOST_ADDRESSES` are counted; the oldest counts are then forgotten.
  */
 import type { Clock } from "@posthaste/core/time";
 import { Problem } from "../http/problem.ts";
@@ -28,7 +27,7 @@ export class WrongTokens {
     this.#clock = clock;
   }
 
-  /** Throws the Problem `too_many_requests` for an address that sent too many. */
+  /** Throws the Problem `too_many_requests` for an address that sent too many wrong tokens. */
   assertFew(address: string): void {
     if (!this.areMany(address)) return;
     const sinceMs = this.#countOf(address)?.sinceMs ?? 0;
@@ -52,13 +51,13 @@ export class WrongTokens {
     this.#counts.set(address, { sinceMs: this.#clock.monotonicMs(), wrong: 1 });
   }
 
-  /** What was noted last of the address was right after all. */
+  /** Takes back the last note of the address: its token was right after all. */
   forget(address: string): void {
     const count = this.#countOf(address);
     if (count !== undefined) count.wrong -= 1;
   }
 
-  /** Of the minute that runs. */
+  /** The address's count within its current minute. */
   #countOf(address: string): Count | undefined {
     const count = this.#counts.get(address);
     if (count === undefined || this.#clock.monotonicMs() < count.sinceMs + WINDOW_MS) return count;

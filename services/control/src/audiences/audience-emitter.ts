@@ -1,13 +1,13 @@
 /**
- * Makes an identify of every record of `posthaste.audiences`, no faster than it is allowed to.
+ * Makes an identify of every record of `posthaste.audiences`, at a limited rate.
  *
- * Owns: the consumer of the emitter's group and the tasks that wait for their turn.
- * AE1  A record is finished when its identify is acknowledged, so a crash loses none; what is repeated has the message
- *      id that it had, which is of what the record says.
+ * Owns: the consumer of the emitter's group, and the tasks that wait to be emitted.
+ * AE1  A record is finished when its identify is acknowledged, so a crash loses none. A repeat has the same message id,
+ *      which is made of what the record says.
  * AE2  Identifies go out in the order in which the records of a partition stand.
- * AE3  They go out at a rate, so that they do not stand in front of what sources send, in steps of a few at a time
- *      (EP1 and EP2 of emitter-pace.ts). What waits is in the topic, and costs nothing.
- * AE4  What waits of an audience that was removed becomes no identify (AQ1 of audience-presence.ts).
+ * AE3  They go out at a rate, in steps of a few at a time (EP1 and EP2 of emitter-pace.ts), so that they do not delay
+ *      what sources send. Records that wait are in the topic, and cost nothing.
+ * AE4  Records of a removed audience become no identifies (AQ1 of audience-presence.ts).
  */
 import { createHash } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -28,9 +28,9 @@ import { bareEvent } from "../bare-event.ts";
 import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
 import { EmitterPace } from "./emitter-pace.ts";
 
-/** Of each partition: what waits for its turn here waits as well in the topic. */
+/** The limits of each partition's window; records that wait in it are in the topic as well. */
 const WINDOW = { maxRecords: 200, maxBytes: 1024 * 1024 };
-/** Tasks that wait for their turn are read again by whoever is next. */
+/** How long a stop waits for tasks; the records of the others are read again by the next emitter. */
 const DRAIN_MS = 1000;
 
 export interface AudienceEmitterOptions {
@@ -42,19 +42,19 @@ export interface AudienceEmitterOptions {
   readonly unreadable: Pick<UnreadableRecords, "put">;
   /** How long a record waits for a schema that the registry says it does not know, ms. */
   readonly unknownSchemaMs: number;
-  /** Identifies a second at the most, of this process. */
+  /** The most identifies a second of this process. */
   readonly ratePerSecond: number;
   readonly clock: Clock;
   readonly onEmitted: (identifies: number) => void;
-  /** So many records became none, since their audience is gone. */
+  /** Called with the number of records that became no identify, since their audience was removed. */
   readonly onDropped: (records: number) => void;
-  /** It cannot go on; the process should end. */
+  /** Called when the emitter cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
 }
 
-/** A member record: one that names a user. */
+/** A record that names a user. */
 type Told = MembershipRecord & { readonly userId: string; readonly valueJson: string };
-/** What a record becomes: nothing to tell, or why it cannot be read, too. */
+/** A record that names a user; null for one that becomes no identify; or why the record cannot be read. */
 type Taken = Told | PosthasteError | null;
 
 function isTold(item: Taken): item is Told {
@@ -100,7 +100,7 @@ export class AudienceEmitter {
     await this.#consumer.stop();
   }
 
-  /** Null for what becomes no identify: a fence, a tombstone. */
+  /** Decodes a record. Null for one that becomes no identify: a fence, a tombstone. */
   #take({ value }: IncomingRecord): Taken {
     if (value === null) return null;
     const record = decodeOrReason(this.#options.codec, value);
@@ -109,7 +109,7 @@ export class AudienceEmitter {
     return userId === null || valueJson === null ? null : { ...record, userId, valueJson };
   }
 
-  /** A record that no schema reads is put aside, and finished when the brokers have it there. */
+  /** Queues a record. One that no schema reads is put aside, and finished when the brokers have acknowledged that. */
   #run(task: Task<Taken>): Promise<void> | undefined {
     if (task.item instanceof PosthasteError) return this.#options.unreadable.put(task.record, task.item);
     if (task.item === null) {
@@ -117,7 +117,7 @@ export class AudienceEmitter {
       return undefined;
     }
     this.#waiting.push(task);
-    // Not at once: finishing a task brings the next one here.
+    // The step does not run at once, since finishing a task brings the next one here.
     this.#stepIn(0);
     return undefined;
   }
@@ -131,7 +131,7 @@ export class AudienceEmitter {
     const gone: Task<Taken>[] = [];
     let looked = 0;
     for (const task of this.#waiting) {
-      // What was given up meanwhile is another's to send.
+      // Another process emits the records of a partition that was given up meanwhile.
       if (!task.window.isRevoked && isTold(task.item)) {
         const presence = this.#presence.of(task.item);
         if (presence === "unknown") this.#learn(task.item);
@@ -147,13 +147,13 @@ export class AudienceEmitter {
     if (this.#waiting.length > 0) this.#stepIn(this.#pace.nextStepMs(nowMs));
   }
 
-  /** Unless a step is coming already, or what is first in line waits to be looked up. */
+  /** Plans a step, unless one is planned or the first task waits for its audience to be looked up. */
   #stepIn(ms: number): void {
     if (this.#timer !== null || this.#isLearning || this.#isClosed) return;
     this.#timer = setTimeout(() => this.#step(), ms);
   }
 
-  /** AE4. The others wait with it, in their order. */
+  /** AE4. Looks up the audience of the first task; the others wait behind it, in their order. */
   #learn(told: Told): void {
     if (this.#isLearning) return;
     this.#isLearning = true;
@@ -196,7 +196,7 @@ export class AudienceEmitter {
   }
 }
 
-/** The same for a record that was written or read twice, and for no other. */
+/** The message id, which is the same for a record that was written or read twice, and for no other. */
 function messageIdOf({ audienceId, userId, revision, changedAtMs }: Told): string {
   const said = JSON.stringify([audienceId, userId, revision, changedAtMs]);
   return `${audienceId}-${createHash("sha256").update(said).digest("base64url").slice(0, 22)}`;

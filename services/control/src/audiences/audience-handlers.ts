@@ -1,5 +1,5 @@
 /**
- * What is done for each call about audiences and computed traits. Its input is checked; a refusal is thrown as a
+ * The handlers of the operations on audiences and computed traits. Their input was checked; a refusal is thrown as a
  * Problem.
  */
 import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audience/audience";
@@ -21,7 +21,10 @@ import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { inBatches } from "./uploaded-lines.ts";
 
-/** For what another process wrote a moment ago to be read. While a sync writes more than that, what is held is told. */
+/**
+ * How long a query waits for records that another process wrote a moment ago, in ms. While a sync writes more than can
+ * be read in that time, the answer has what was read.
+ */
 const REFRESH_MS = 1000;
 const NOBODY = { users: 0, falses: 0 };
 
@@ -30,12 +33,12 @@ export interface AudienceHandlersOptions {
   readonly sources: ConfigStore<Source>;
   readonly syncs: AudienceSyncs;
   readonly membership: Membership;
-  /** How many records are to become identifies still. */
+  /** Answers how many records are still to become identifies. */
   readonly waiting: () => Promise<number>;
   readonly clock: Clock;
 }
 
-/** Who is said to be in an audience, or not. */
+/** What a caller says of the users of an audience. */
 export interface SaidMembers {
   readonly said: SaidInBatches;
   /** Whether users that are not named become absent. */
@@ -70,7 +73,7 @@ export class AudienceHandlers {
 
   async create({ name, sourceId }: z.output<typeof audienceInput>, by: Author): Promise<View> {
     const audience = await this.#create("audience", { name, sourceId }, by);
-    // Nobody is in it, so the table need not be asked, which may be opened still.
+    // Nobody is in it, so the table, which may still be opening, need not be asked.
     const { clock } = this.#options;
     return viewAudience(audience, { held: NOBODY, progress: undefined, nowMs: clock.nowMs() });
   }
@@ -88,7 +91,7 @@ export class AudienceHandlers {
     return { userId, member: held?.valueJson === "true", since };
   }
 
-  /** The whole membership, or changes of it. */
+  /** Syncs the whole membership, or changes of it. */
   async setMembers(id: string, { said, isWhole, by }: SaidMembers): Promise<SyncSummary> {
     const { sources, syncs } = this.#options;
     const audience = await this.#find(id);
@@ -98,7 +101,7 @@ export class AudienceHandlers {
 
   async remove(id: string, by: Author): Promise<void> {
     const audience = await this.#options.audiences.find(id);
-    // One whose removal is under way as well: whoever asks again is answered at its end.
+    // An audience whose removal is under way is found too: whoever asks again is answered at its end.
     if (audience?.kind !== "audience") throw noAudience(id);
     await this.#options.syncs.remove(audience, by);
   }
@@ -106,7 +109,7 @@ export class AudienceHandlers {
   async setValues(named: NamedTrait, said: SaidInBatches, by: Author) {
     const { sources, syncs } = this.#options;
     const source = await sources.find(named.sourceId);
-    // Before the trait is made: what is refused leaves none.
+    // This comes before the trait is made, so that a refusal leaves none.
     if (source !== undefined) assertSourceTakes(source, named.sourceId);
     const audience = await this.#create("computed_trait", named, by);
     const { added, unchanged } = await syncs.sync({ audience, said, isWhole: false, by });
@@ -120,8 +123,9 @@ export class AudienceHandlers {
   }
 
   /**
-   * The id is made of the source and the trait, so that of two who make one trait at once, under whatever names, one is
-   * refused. A computed trait of that very name is there already, as often as it is made.
+   * Creates an audience or a computed trait. Its id is made of the source and the trait, so that when two callers make
+   * one trait at once, under whatever names, one is refused. A computed trait of the same name may be made as often as
+   * callers like.
    */
   async #create(kind: AudienceKind, { name, sourceId }: NamedTrait, by: Author): Promise<Audience> {
     const { audiences, sources, clock } = this.#options;
@@ -159,7 +163,7 @@ export class AudienceHandlers {
     return audience;
   }
 
-  /** What a sync of this process wrote is there already (AS4). */
+  /** Answers the table of the membership, which has all that a sync of this process wrote (AS4 of audience-sync.ts). */
   async #table(): Promise<MembershipClient> {
     const { membership } = this.#options;
     return await membership.refresh(REFRESH_MS).catch((error: unknown) => {
@@ -181,7 +185,7 @@ export function saidOf(userIds: readonly string[], valueJson: string): Iterable<
   return inBatches(pairs(userIds, valueJson));
 }
 
-/** Made as they are asked for, since there may be half a million. */
+/** The pairs are made as they are asked for, since there may be half a million. */
 function* pairs(userIds: readonly string[], valueJson: string): Generator<Said> {
   for (const userId of userIds) yield [userId, valueJson];
 }

@@ -1,16 +1,17 @@
 /**
- * The right to write an audience's records, for as long as one sync runs: a lease in the audience's own record, so that
- * every control process knows of it.
+ * The lease of one sync on its audience: the right to write the audience's records. It stands in the audience's own
+ * record, so that every control process knows of it.
  *
- * Owns: the timer that asks for more time.
- * AL1  It is taken by a change of the record, which the config store makes on top of what stands there (S2 to S4): of
- *      two that ask at once, in one process or two, one gets it.
- * AL2  Its holder asks for more time three times within it, and stops writing at its end by the monotonic clock: so
- *      whoever waits for a process that was killed waits no longer than one lease. What a holder had on the way at its
- *      end is what fences are for (U2 of membership.ts).
- * AL3  It is of the audience that was meant: who waited for it while that one was removed, and another made under the
- *      id, which may be of another kind, does not get that one's. Of two processes that make one id at once the second
- *      writes over the first's for a moment and puts it back (S4 of config-store.ts), so that one is waited for too.
+ * Owns: the timer that extends the lease.
+ * AL1  A lease is taken by a change of the record, which the config store makes on top of what stands there (S2 to S4
+ *      of config-store.ts): when two syncs ask at once, in one process or two, one gets it.
+ * AL2  Its holder extends it three times within its length, and stops writing at its end by the monotonic clock: so
+ *      whoever waits for a process that was killed waits no longer than one lease. Fences guard against records that
+ *      the holder had on the way at its end (U2 of membership.ts).
+ * AL3  A lease belongs to one audience. When that is removed while a sync waits for its lease, and another audience,
+ *      perhaps of another kind, is made under its id, the sync does not get the lease of the other. When two processes
+ *      make one id at once, the second writes over the first for a moment and puts it back (S4), so the sync waits that
+ *      long too.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
@@ -22,7 +23,7 @@ import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 
-/** Between two looks at a lease that another has. */
+/** The time between two attempts to take a lease that another sync has, in ms. */
 const LOOK_MS = 100;
 
 export interface LeaseOptions {
@@ -32,20 +33,20 @@ export interface LeaseOptions {
   readonly leaseMs: number;
 }
 
-/** Which audience is meant: one that was made anew has the id again, and another `bornRevision`. */
+/** The audience that a caller means. An audience that was made anew has the same id and another `bornRevision`. */
 export interface MeantAudience extends Pick<Audience, "id" | "bornRevision"> {
-  /** Whoever removes it means it also when that was begun before. */
+  /** True for a removal, which also means an audience whose removal was begun before. */
   readonly isRemoved?: boolean;
 }
 
-/** What may be over soon: another has the lease, or another audience stands under the id (AL3). */
+/** A refusal that may soon be over: another sync has the lease, or another audience stands under the id (AL3). */
 class Passing extends Problem {}
 
 export class AudienceLease {
   readonly #options: LeaseOptions;
   readonly #holder: string;
   readonly #timer: NodeJS.Timeout;
-  /** The audience as it was when the lease was taken: its revision is that of the sync's records (U1). */
+  /** The audience as it was when the lease was taken. The sync's records have its revision (U1 of membership.ts). */
   readonly audience: Audience;
   #heldUntilMs: number;
   #lost: Error | null = null;
@@ -62,8 +63,8 @@ export class AudienceLease {
   }
 
   /**
-   * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`,
-   * `not_found` when that audience is not there, or another stands there for `waitMs` (AL3).
+   * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`, and
+   * with `not_found` when the audience does not exist, or another stands under its id for `waitMs` (AL3).
    */
   static async take(options: LeaseOptions, meant: MeantAudience, waitMs: number): Promise<AudienceLease> {
     const { clock } = options;
@@ -81,7 +82,7 @@ export class AudienceLease {
     }
   }
 
-  /** Throws when the lease is lost or has run out: nothing may be written from then on (AL2). */
+  /** Throws when the lease is lost or has run out; nothing may be written from then on (AL2). */
   assertHeld(): void {
     if (this.#lost !== null) throw this.#lost;
     if (this.#options.clock.monotonicMs() < this.#heldUntilMs) return;
@@ -90,7 +91,7 @@ export class AudienceLease {
     });
   }
 
-  /** Gives the lease up, with what the sync came to where it came to its end. */
+  /** Gives the lease up. `summary`: what the sync came to; null when it did not come to its end. */
   async release(summary: Audience["lastSync"], by: Author | null): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
@@ -104,7 +105,10 @@ export class AudienceLease {
     );
   }
 
-  /** Says of the audience that it is removed, which nothing takes back: nobody but who ends that gets a lease of it. */
+  /**
+   * Marks the audience as removed, which nothing takes back: from then on only the process that ends the removal gets a
+   * lease.
+   */
   async markRemoved(by: Author | null): Promise<void> {
     await this.#options.audiences.change(
       this.audience.id,
@@ -116,7 +120,7 @@ export class AudienceLease {
     );
   }
 
-  /** Ends it with the audience: its record goes. The audit has the removal already. */
+  /** Ends the lease and removes the audience's record. The audit has the removal already. */
   async removeRecord(): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;
@@ -145,7 +149,7 @@ export class AudienceLease {
       );
       this.#heldUntilMs = askedAtMs + leaseMs;
     } catch (error) {
-      // Brokers that do not answer are asked again at the next turn; the lease runs out if they do not by then.
+      // The next tick of the timer asks again; the lease runs out if the brokers do not answer until then.
       if (error instanceof Problem) this.#lost = error;
       log.warn({ event: "audience_lease_not_renewed", audienceId: this.audience.id, err: error });
     }

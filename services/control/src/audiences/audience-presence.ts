@@ -1,10 +1,10 @@
 /**
- * Whether the audience that a record of `posthaste.audiences` names is there still.
+ * Whether the audience that a record of `posthaste.audiences` names still exists.
  *
- * Owns: the names of audiences that are known to be gone.
- * AQ1  An audience that was removed is told no more, also where another was made under its id since.
- * AQ2  An audience's own record is written before any of its users'. So one that the table lacks is newer than the
- *      table, or gone: the table is read to its end before it is taken for gone.
+ * Owns: the audiences that are known to be gone.
+ * AQ1  A removed audience counts as gone, even where another was made under its id since.
+ * AQ2  An audience's own record is written before those of its users. So an audience that the table lacks is newer than
+ *      the table, or gone: the table is read to its end before the audience counts as gone.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Audience } from "@posthaste/core/audience/audience";
@@ -13,7 +13,7 @@ import type { Log } from "@posthaste/core/log";
 
 const REFRESH_MS = 10_000;
 const AGAIN_MS = 500;
-/** Of audiences that are gone, by name; what is forgotten is looked up again. */
+/** The most audiences that are kept as gone; a forgotten one is looked up again. */
 const MAX_GONE = 1000;
 
 export type Presence = "there" | "gone" | "unknown";
@@ -22,11 +22,11 @@ type Named = Pick<MembershipRecord, "audienceId" | "bornRevision">;
 export interface AudiencePresenceOptions {
   readonly audiences: {
     get(id: string): Pick<Audience, "bornRevision" | "isRemoved"> | undefined;
-    /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
+    /** Resolves when the table has read the topic's end. Rejects with `deadline_exceeded`. */
     refresh(timeoutMs: number): Promise<void>;
   };
   readonly log: Log;
-  /** Ends the waiting. */
+  /** Ends the wait of `learn`. */
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export class AudiencePresence {
     this.#options = options;
   }
 
-  /** `unknown`: the table has to be read first, by `learn`. */
+  /** Answers whether the audience exists. `unknown`: `learn` must read the table first. */
   of({ audienceId, bornRevision }: Named): Presence {
     const held = this.#options.audiences.get(audienceId);
     if (held !== undefined && held.bornRevision >= bornRevision) {
@@ -47,7 +47,7 @@ export class AudiencePresence {
     return this.#gone.has(`${audienceId} ${bornRevision}`) ? "gone" : "unknown";
   }
 
-  /** AQ2. Resolves when it is known whether it is there, or when the waiting ended. */
+  /** AQ2. Resolves when it is known whether the audience exists, or when `signal` ends the wait. */
   async learn(named: Named): Promise<void> {
     const { audiences, log, signal } = this.#options;
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 /**
- * Carries removals of audiences to their end whose process ended in the middle (AS6 of audience-sync.ts), in whatever
- * process of control sees that first.
+ * Finishes removals of audiences whose process ended in the middle (AS6 of audience-sync.ts), in whichever control
+ * process sees that first.
  *
  * Owns: the timer of the next look.
  */
@@ -9,7 +9,7 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { AudienceSyncs } from "./audience-sync.ts";
 
-/** Most removals are through by then. */
+/** The time before a look, in ms; most removals are finished by then. */
 const LOOK_AFTER_MS = 1000;
 const LOOK_AGAIN_MS = 5000;
 
@@ -29,7 +29,7 @@ export class AudienceRemovals {
     this.#options = options;
   }
 
-  /** Soon. To be called at the start, and where an audience is seen to be removed. */
+  /** Plans a look. To be called at the start, and when an audience is seen to be removed. */
   look(afterMs = LOOK_AFTER_MS): void {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = setTimeout(() => {
@@ -46,7 +46,7 @@ export class AudienceRemovals {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Ends those that nobody has a lease of; answers whether some are left. */
+  /** Finishes the removals of which no process has a lease. Answers whether some are left. */
   async finish(): Promise<boolean> {
     const { audiences, syncs, clock, log } = this.#options;
     let isLeft = false;
@@ -56,7 +56,7 @@ export class AudienceRemovals {
       if (lease !== null && lease.untilMs > clock.nowMs()) continue;
       await syncs.finishRemoval({ id, bornRevision }).then(
         () => log.info({ event: "audience_removal_finished", audienceId: id }),
-        // The next look finds it gone where another was first.
+        // Where another process was first, the next look finds the audience gone.
         (error: unknown) => log.warn({ event: "audience_removal_not_finished", audienceId: id, err: error }),
       );
     }

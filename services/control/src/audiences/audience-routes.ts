@@ -1,4 +1,4 @@
-/** Audiences, and who is in them. */
+/** The routes of audiences and their members. */
 import { audienceInput, membersPatch, userIdInput } from "@posthaste/core/audience/audience-settings";
 import { z } from "zod";
 import { pageQuery } from "../http/page.ts";
@@ -7,7 +7,7 @@ import { type AudienceHandlers, saidOf } from "./audience-handlers.ts";
 import { audienceAnswer, audienceEntry, audiencePage, memberAnswer, membersAnswer } from "./audience-view.ts";
 import { parseMember, readSaid } from "./uploaded-lines.ts";
 
-/** Some hundred thousand users; more come as lines. */
+/** The most bytes of a membership as an array: some hundred thousand users. More come as lines. */
 const MAX_ARRAY_BYTES = 4 * 1024 * 1024;
 
 const memberInput = z.union([userIdInput, z.object({ userId: userIdInput }).transform(({ userId }) => userId)]);

@@ -1,16 +1,18 @@
 /**
  * Syncs: what a caller says of an audience's users becomes records of `posthaste.audiences`, one for each user whose
- * value is another.
+ * value changes.
  *
  * Owns: the syncs under way in this process, and the timer of the next repair.
- * AS1  A sync holds the audience's lease from before it reads the first user to its end (AL1).
- * AS2  What the caller sends is put aside first, whole; nothing is written for an upload that breaks off.
- * AS3  Then fences are set in every partition, the topic is read to its end, and only then is anything compared (U2).
+ * AS1  A sync holds the audience's lease from before it reads the first user to its end (AL1 of audience-lease.ts).
+ * AS2  What the caller sends is first put aside, whole; nothing is written for an upload that breaks off.
+ * AS3  Then the sync sets fences in every partition and reads the topic to its end; only then does it compare (U2).
  * AS4  It is answered when every record is acknowledged and read back.
- * AS5  Users that a late record of a sync that ended made stale (U3) are written again soon, by whichever process gets
- *      the lease.
+ * AS5  Users that a late record of an ended sync made stale (U3) are written again soon, by whichever process gets the
+ *      lease.
  * AS6  A removal stands in the audience's own record, with its entry in the audit in the same send, before any user is
- *      forgotten. One whose process ended in the middle is carried to its end by another (audience-removals.ts).
+ *      forgotten. When its process ends in the middle, another process finishes it (audience-removals.ts).
+ *
+ * U1 to U4 are rules of `membership.ts` of core.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -27,23 +29,25 @@ import type { MembershipClient } from "./membership-client.ts";
 import { membershipKey } from "./membership-entry.ts";
 import type { Change, Page } from "./membership-table.ts";
 
-/** Users that are looked at in one go: enough that batches are full, few enough that questions come in between. */
+/** How many users are compared in one page: enough for full batches, few enough for questions in between. */
 const PAGE_USERS = 1000;
-/** For the topic's end to be read: a whole topic after a restart without a data folder. */
+/**
+ * How long reading the topic to its end may take, in ms: it may be a whole topic after a restart without a data folder.
+ */
 const CATCH_UP_MS = 120_000;
-/** For a page's records to be acknowledged: longer than a broker's failure takes. */
+/** How long a page's records may take to be acknowledged, in ms: longer than a broker's failure takes. */
 const SEND_MS = 30_000;
-/** A sync that finds another at work waits this long for its end. */
+/** How long a sync waits for another one to end, in ms. */
 export const WAIT_MS = 5000;
 const REPAIR_AFTER_MS = 1000;
 const REPAIR_AGAIN_MS = 5000;
 
-/** What one user's value is said to be. */
+/** A user and the value that a caller says of them. */
 export type Said = readonly [userId: string, valueJson: string];
 
 export interface SyncRequest {
   readonly audience: MeantAudience;
-  /** Everything the caller says, in batches. Rejects when it breaks off. */
+  /** All that the caller says, in batches. Rejects when the upload breaks off. */
   readonly said: AsyncIterable<readonly Said[]> | Iterable<readonly Said[]>;
   /** Whether users that are not named become absent. */
   readonly isWhole: boolean;
@@ -54,9 +58,9 @@ export interface SyncRequest {
 /** How far a sync of this process is. */
 export interface SyncProgress {
   readonly startedAtMs: number;
-  /** Users that the caller named so far. */
+  /** How many users the caller has named so far. */
   received: number;
-  /** Users that were compared so far, those who are removed included. */
+  /** How many users were compared so far, including those who are removed. */
   compared: number;
 }
 
@@ -64,13 +68,13 @@ export interface AudienceSyncsOptions extends LeaseOptions {
   readonly topic: string;
   readonly codec: Codec<MembershipRecord>;
   readonly membership: Membership;
-  /** Of its own: no write of control's waits behind a membership. */
+  /** A producer of its own, so that no other write of control waits behind a membership. */
   readonly producer: Producer;
 }
 
 type NextPage = (after: string | null) => Promise<Page>;
 
-/** What a caller said, put aside. */
+/** What a caller said, as it was put aside. */
 interface Upload {
   readonly table: MembershipClient;
   readonly upload: number;
@@ -88,18 +92,16 @@ export class AudienceSyncs {
     this.#options = options;
   }
 
-  /** Of the sync of an audience that runs in this process. */
+  /** The progress of the sync of an audience that runs in this process. */
   progressOf(audienceId: string): SyncProgress | undefined {
     return this.#progress.get(audienceId);
   }
 
-  /**
-   * Resolves by AS4. Rejects with the Problems of `AudienceLease.take`, and with what reading the upload failed with.
-   */
+  /** Runs a sync (AS4). Rejects with the Problems of `AudienceLease.take`, and with the error of reading the upload. */
   sync({ audience, said, isWhole, by, waitMs = WAIT_MS }: SyncRequest): Promise<SyncSummary> {
     return this.#run(audience, waitMs, async (lease, progress) => {
       const table = await this.#options.membership.refresh(CATCH_UP_MS);
-      // In this table alone: one that is opened anew meanwhile may have another upload under the number.
+      // The upload is in this table alone; a table that is opened anew may have another upload of this number.
       const upload = await table.openUpload();
       try {
         for await (const users of said) {
@@ -116,7 +118,7 @@ export class AudienceSyncs {
     });
   }
 
-  /** Removes an audience and what is held of its users; nobody is told of it. */
+  /** Removes an audience and what is kept of its users. No identifies are made of that. */
   remove(audience: MeantAudience, by: Author): Promise<void> {
     return this.#remove(audience, by, WAIT_MS);
   }
@@ -140,7 +142,7 @@ export class AudienceSyncs {
     });
   }
 
-  /** AS5. To be called when records were read. */
+  /** AS5. Plans a repair. To be called when records were read. */
   repairSoon(afterMs = REPAIR_AFTER_MS): void {
     if (this.#repair !== null || this.#isClosed) return;
     this.#repair = setTimeout(() => {
@@ -152,7 +154,7 @@ export class AudienceSyncs {
     }, afterMs);
   }
 
-  /** Ends what runs: a sync that is not through changes nothing more. */
+  /** Ends the syncs that run: one that is not at its end changes nothing more. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#repair !== null) clearTimeout(this.#repair);
@@ -161,7 +163,7 @@ export class AudienceSyncs {
 
   async #repairAll(): Promise<void> {
     const { membership, audiences } = this.#options;
-    // One that is being synced is looked at again; the others do not wait for that.
+    // An audience that is being synced is repaired later; the others do not wait for that.
     const failures: unknown[] = [];
     for (const audienceId of await membership.table.stale()) {
       const audience = audiences.get(audienceId);
@@ -230,7 +232,7 @@ export class AudienceSyncs {
     return { startedAtMs: progress.startedAtMs, endedAtMs: this.#options.clock.nowMs(), added, removed, unchanged };
   }
 
-  /** AS3. Answers the table that knows everything before the fences. */
+  /** AS3. Sets fences. Answers the table that has read everything before them. */
   async #fence(lease: AudienceLease): Promise<MembershipClient> {
     const { topic, codec, producer, membership } = this.#options;
     const { id, kind, sourceId, trait, revision, bornRevision } = lease.audience;
@@ -243,7 +245,7 @@ export class AudienceSyncs {
     return await membership.refresh(CATCH_UP_MS);
   }
 
-  /** Page after page; the next one is looked for while the last one's records are on their way. */
+  /** Writes page after page; the next page is made while the records of the last one are on their way. */
   async #write(
     lease: AudienceLease,
     nextPage: NextPage,

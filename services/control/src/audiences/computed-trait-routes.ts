@@ -1,4 +1,4 @@
-/** Computed traits: values of users that somebody else works out. */
+/** The routes of computed traits: values of users that a customer's own system works out. */
 import { audienceNameInput, computedTraitInput } from "@posthaste/core/audience/audience-settings";
 import { z } from "zod";
 import { pageQuery } from "../http/page.ts";

@@ -1,17 +1,17 @@
 /**
  * When identifies go out, and how many in one step.
  *
- * Owns: what may go at once still.
- * EP1  Over any second no more go than the rate and a tenth of it, however long nobody stepped: who fell behind does
- *      not catch up.
- * EP2  Where something waits all the time and steps come when they were asked for, the rate is reached.
+ * Owns: the token bucket of the rate.
+ * EP1  Over any second at most the rate and a tenth of it go, however long no step was made: an emitter that fell
+ *      behind does not catch up.
+ * EP2  While records wait all the time, and steps come when they were planned, the rate is reached.
  */
 import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
 
 /**
- * Identifies that go together, where the rate allows it. Two by two they cost the pipeline about twice as much
- * for each: a produce request, a fetch, and a wake-up of every process behind it. In front of a live event they stand
- * for some milliseconds.
+ * How many identifies go in one step, where the rate allows it. Two at a time cost the pipeline about twice as much for
+ * each: a produce request, a fetch, and a wake-up of every process behind it. A step delays a live event by some
+ * milliseconds.
  */
 const STEP_IDENTIFIES = 25;
 const LONGEST_MS = 50;
@@ -24,20 +24,20 @@ export class EmitterPace {
     this.#bucket = new TokenBucket(ratePerSecond, nowMs);
   }
 
-  /** Whether one identify may go now, which is counted then. */
+  /** Takes leave for one identify; false when none may go now. */
   takeTurn(nowMs: number): boolean {
     if (!this.#bucket.hasToken(nowMs)) return false;
     this.#bucket.take(1, nowMs);
     return true;
   }
 
-  /** Ms until the next step, while something waits. */
+  /** Ms until the next step, while records wait. */
   nextStepMs(nowMs: number): number {
     return Math.max(stepMsAt(this.#bucket.perSecond), this.#bucket.waitMs(1, nowMs));
   }
 }
 
-/** Ms between two steps while something waits. */
+/** Ms between two steps at this rate, while records wait. */
 export function stepMsAt(ratePerSecond: number): number {
   return Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (STEP_IDENTIFIES * 1000) / ratePerSecond));
 }

@@ -1,7 +1,7 @@
 /**
  * The rows of the membership's table: one for each user of an audience, one for each fence.
  *
- * Owns: how many users are held of each audience that was asked for. The database is its caller's, and so are
+ * Owns: how many users each audience has, for the audiences that were asked for. Its caller owns the database and the
  * transactions.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -25,13 +25,13 @@ export class Statements {
     return statement;
   }
 
-  /** Those of a table that is dropped. */
+  /** Forgets the statements that match, for a table that is dropped. */
   forget(pattern: RegExp): void {
     for (const sql of this.#prepared.keys()) if (pattern.test(sql)) this.#prepared.delete(sql);
   }
 }
 
-/** How many users of an audience are held, and how many of them with the value false. */
+/** How many users of an audience have a row, and how many of these the value false. */
 export interface Held {
   readonly users: number;
   readonly falses: number;
@@ -47,12 +47,12 @@ export class MemberRows {
     this.#statements = statements;
   }
 
-  /** Everything was deleted. */
+  /** Forgets the counts, after all rows were deleted. */
   forget(): void {
     this.#counts.clear();
   }
 
-  /** What a record changes. */
+  /** Applies a record to the rows. */
   apply(entry: MembershipEntry, partition: number): void {
     const audience = this.numberOf(entry.audienceId);
     if (entry.what === "fence") {
@@ -110,7 +110,7 @@ export class MemberRows {
     };
   }
 
-  /** Counted when it is asked for first, and kept from then on. */
+  /** The counts of an audience, which are counted at the first call and kept up to date from then on. */
   held(audience: number): Held {
     const known = this.#counts.get(audience);
     if (known !== undefined) return known;
@@ -122,7 +122,7 @@ export class MemberRows {
     return counted;
   }
 
-  /** Keeps the counts where they are known. */
+  /** Updates the counts of an audience, where they are known. */
   #recount(audience: number, before: string | undefined, after: string | undefined): void {
     const held = this.#counts.get(audience);
     if (held === undefined) return;
@@ -130,7 +130,7 @@ export class MemberRows {
     held.falses += (after === "false" ? 1 : 0) - (before === "false" ? 1 : 0);
   }
 
-  /** A short name of an audience for its million rows. */
+  /** The number that stands for an audience in its rows, of which there may be a million. */
   numberOf(audienceId: string): number {
     const found = this.#statements.of("SELECT id FROM audiences WHERE name = ?").get(audienceId);
     if (found !== undefined) return Number(found["id"]);

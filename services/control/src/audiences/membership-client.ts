@@ -1,10 +1,10 @@
-/** The membership's table as the rest of control sees it: the same calls, answered by its thread. */
+/** The membership's table for the rest of control: the same methods, answered by its thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
 import type { MembershipStart, MembershipTable, MembershipTableOptions } from "./membership-table.ts";
 
-/** What may be asked of the thread; `close` ends it. */
+/** The methods that the thread answers; `close` ends it. */
 export const MEMBERSHIP_METHODS = [
   ...(["take", "clear", "held", "member", "stale", "openUpload", "addToUpload", "dropUpload"] as const),
   ...(["changed", "missing", "staleMembers", "everybody", "close"] as const),
@@ -23,10 +23,13 @@ export type MembershipClient = {
   ) => Promise<ReturnType<MembershipTable[Method]>>;
 } & { readonly start: MembershipStart };
 
-/** Of the thread's heap, which would grow as the process's does: pages of users, no more. The database is beside it. */
+/**
+ * The limits of the thread's heap, which would otherwise grow as large as the process's: it holds pages of users and no
+ * more. The database's memory does not count.
+ */
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 8 };
 
-/** Resolves when the table is open. `onFailure`: the thread ended without being asked to. */
+/** Resolves when the table is open. `onFailure` is called when the thread ends without being asked to. */
 export async function openMembershipTable(
   options: MembershipTableOptions,
   onFailure: (reason: Error) => void,

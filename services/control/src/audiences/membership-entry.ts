@@ -10,12 +10,12 @@ export type MembershipEntry =
   /** A tombstone: the audience was removed. */
   | { readonly what: "removed"; readonly audienceId: string; readonly userId: string; readonly revision: number };
 
-/** The key of a user's record; of a fence it is the audience alone. */
+/** The key of a user's record. A fence has the audience's id alone for its key. */
 export function membershipKey(audienceId: string, userId: string): string {
   return `${audienceId}:${userId}`;
 }
 
-/** Null for a record that says nothing. Throws as the codec does. */
+/** Reads a record; null for one that says nothing. Throws what the codec throws. */
 export function toMembershipEntry(record: IncomingRecord, codec: Codec<MembershipRecord>): MembershipEntry | null {
   if (record.value === null) return tombstone(record);
   const { audienceId, kind, userId, valueJson, revision, bornRevision, changedAtMs } = codec.decode(record.value);

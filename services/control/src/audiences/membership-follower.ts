@@ -2,14 +2,14 @@
  * Reads every partition of `posthaste.audiences` into the membership's table, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * MF1  A reader starts at the position that stands in the table (MT1 of membership-table.ts), or at the topic's
- *      start.
- * MF2  One partition's records are taken at a time, so that not all of a long topic is in memory at once.
+ * MF1  A reader starts at the table's position of its partition (MT1 of membership-table.ts), or at the topic's start.
+ * MF2  The records of one partition are taken at a time, so that memory holds a few answers of a long topic at once.
  * MF3  A reader that fails is started again at the next look, from the table's position. When the topic was made anew
- *      (LR3 of log-reader.ts), the table is emptied first. A topic that is not there yet is waited for; partitions that
- *      were added are followed.
- * MF4  A record that cannot be decoded is logged, counted and passed over. A schema that the registry does not know is
- *      waited for first, in front of its partition alone: what was passed over would never be in the table.
+ *      (LR3 of log-reader.ts), the table is emptied first. The follower waits for a topic that does not exist yet, and
+ *      follows partitions that are added.
+ * MF4  A record that cannot be decoded is logged, counted and passed over. Before that the follower waits for a schema
+ *      that the registry does not know, which holds up its partition alone: a record that was passed over would never
+ *      be in the table.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
@@ -25,23 +25,25 @@ import { followedSchemas } from "../followed-schemas.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { type MembershipEntry, toMembershipEntry } from "./membership-entry.ts";
 
-/** Between two looks at the topic while something is amiss; and otherwise. */
+/** The time between two looks at the topic, in ms: while a partition is not followed, and otherwise. */
 const LOOK_MS = 500;
 const IDLE_LOOK_MS = 30_000;
-/** Of each partition's answer: some thousand records, of which those of all partitions are in memory at once. */
+/**
+ * The most bytes of a partition's answer: some thousand records. Memory may hold an answer of every partition at once.
+ */
 const FETCH_BYTES = 128 * 1024;
-/** Records that go to the table at a time, so that questions come in between. */
+/** How many records go to the table at a time, so that questions come in between. */
 const STEP_RECORDS = 500;
 
 export interface MembershipFollowerOptions {
   readonly topic: string;
-  /** The topic whose positions the table has; empty where the cluster has no ids. */
+  /** The id of the topic that the table's positions are of; empty where the cluster gives no ids. */
   readonly topicId: string;
   readonly table: MembershipClient;
   readonly codec: Codec<MembershipRecord>;
   /** How long a record waits for a schema that the registry says it does not know, ms. */
   readonly unknownSchemaMs: number;
-  /** A record was taken that may have left somebody to be written again (U3). */
+  /** Called when records were taken, which may have made users stale (U3 of core's membership.ts). */
   readonly onTaken: () => void;
 }
 
@@ -53,7 +55,7 @@ export class MembershipFollower {
   readonly #waiting = new Set<() => void>();
   #taking: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
-  /** Null from when the topic was made anew. */
+  /** Null once the topic was made anew. */
   #topicId: string | null;
   #wasRemade = false;
   #isTold = false;
@@ -72,7 +74,7 @@ export class MembershipFollower {
     this.#lookLater(0);
   }
 
-  /** Resolves when all that stands in the topic now is in the table. Rejects with `deadline_exceeded`. */
+  /** Resolves when the table has read the topic's end of this moment. Rejects with `deadline_exceeded`. */
   async refresh(timeoutMs: number): Promise<void> {
     const { topic } = this.#options;
     const giveUpAtMs = performance.now() + timeoutMs;
@@ -108,7 +110,7 @@ export class MembershipFollower {
         (isWhole) => this.#lookLater(isWhole ? IDLE_LOOK_MS : LOOK_MS),
         (reason: unknown) => {
           this.#noteRemade(reason);
-          // Once, not at every look.
+          // The log has one line for a failure that lasts, and not one for each look.
           if (!this.#isTold) this.#say("topic_not_followed", reason);
           this.#isTold = true;
           this.#lookLater(LOOK_MS);
@@ -124,7 +126,7 @@ export class MembershipFollower {
     if (this.#wasRemade) {
       await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
       this.#readers.clear();
-      // What a reader had handed over is of the old topic too.
+      // Records that a reader passed on before are of the old topic too.
       await this.#taking;
       await table.clear();
       this.#positions.clear();
@@ -173,7 +175,7 @@ export class MembershipFollower {
     onTaken();
   }
 
-  /** Behind offsets that hold no record too: compaction leaves such. */
+  /** Notes a position, also one behind offsets without a record, as compaction leaves them. */
   #reached(partition: number, position: number): void {
     if (position <= (this.#positions.get(partition) ?? -1)) return;
     this.#positions.set(partition, position);
@@ -199,13 +201,13 @@ export class MembershipFollower {
     if (this.#isClosed) return;
     this.#noteRemade(reason);
     this.#say("topic_reader_failed", reason, { partition });
-    // Without a timer a look is under way, and sets one when it ends.
+    // Without a timer a look is under way, which sets one when it ends.
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#lookLater(LOOK_MS);
   }
 
-  /** MF3: also where it was made anew before the first reader began. */
+  /** MF3. This also sees a topic that was made anew before the first reader began. */
   #noteRemade(reason: unknown): void {
     if (isPosthasteError(reason, "offset_out_of_range")) this.#wasRemade = true;
   }

@@ -1,15 +1,16 @@
 /**
- * What is held of every user of every audience, in a database: the newest records of `posthaste.audiences`, by the
- * rules U1 to U4. Synchronous, as SQLite is here: it runs on a thread of its own (`membership-worker.ts`).
+ * The newest record of every user of every audience, in a database, by the rules U1 to U4 (membership.ts of core). It
+ * is synchronous, as SQLite is here, and runs on a thread of its own (`membership-worker.ts`).
  *
- * Owns: the database, its file included, the open transaction, and the uploads that are not compared yet.
- * MT1  What was read and how far is written in one transaction: whatever ends the process, reading goes on without a
- *      gap.
- * MT2  Transactions span `COMMIT_ENTRIES` rows, or what came within `COMMIT_INTERVAL_MS`. What a crash takes is read
+ * Owns: the database with its file, the open transaction, and the uploads that are not compared yet.
+ * MT1  Records and the position behind them are written in one transaction, so that reading goes on without a gap
+ *      however the process ended.
+ * MT2  A transaction has `COMMIT_ENTRIES` rows, or what came within `COMMIT_INTERVAL_MS`. What a crash loses is read
  *      again.
- * MT3  An upload is a table of its own until it is dropped. Those that an ended process left are dropped at the start.
- * MT4  Comparing goes page by page in order of the user, so no question waits longer than a page takes.
- * MT5  A page is short in characters too: a value may have 16 KB, and the thread's heap is small.
+ * MT3  An upload is a table of its own until it is dropped. Uploads that an ended process left are dropped at the
+ *      start.
+ * MT4  Comparing goes page by page in order of the user, so that no question waits longer than one page takes.
+ * MT5  A page is bounded in characters too, since a value may have 16 KB and the thread's heap is small.
  */
 import type { AudienceKind } from "@posthaste/core/audience/audience";
 import { absentValue, changeOf, type HeldMember } from "@posthaste/core/audience/membership";
@@ -21,41 +22,41 @@ const LAYOUT = 1;
 const CACHE_KIB = 16 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
-/** Characters that one page looks at. */
+/** The most characters of a page. */
 const PAGE_LENGTH = 256 * 1024;
 
 export interface MembershipTableOptions {
   /** The database's file; null for memory. */
   readonly path: string | null;
-  /** Names the cluster and its topic. */
+  /** A text that names the cluster and the topic. */
   readonly identity: string;
 }
 
-/** The next offset to read of a partition. */
+/** The next offset to read in a partition. */
 export interface Position {
   readonly partition: number;
   readonly next: number;
 }
 
 export interface MembershipStart {
-  /** Why the file was not used, or made anew; null when nothing is to be said. */
+  /** Why the file was not used, or was made anew; null when neither happened. */
   readonly trouble: string | null;
   readonly positions: readonly Position[];
 }
 
-/** One user's trait that is not what an upload says. */
+/** One user whose value is to change. */
 export interface Change {
   readonly userId: string;
   readonly valueJson: string;
-  /** Of what is held; null for nothing. */
+  /** The latest time of all records of the user; null when there is none. */
   readonly newestMs: number | null;
 }
 
 export interface Page {
   readonly changes: readonly Change[];
-  /** Users that were looked at and need no change. */
+  /** How many users were compared and need no change. */
   readonly unchanged: number;
-  /** Where the next page begins; null after the last. */
+  /** The user behind whom the next page begins; null after the last page. */
   readonly after: string | null;
 }
 
@@ -63,9 +64,9 @@ export interface PageQuery {
   readonly audienceId: string;
   readonly kind: AudienceKind;
   readonly upload: number;
-  /** Only users behind this one; null from the first. */
+  /** Only users behind this one; null for the first page. */
   readonly after: string | null;
-  /** Users that are looked at, at the most. */
+  /** The most users that are compared. */
   readonly limit: number;
 }
 
@@ -120,7 +121,7 @@ export class MembershipTable {
     return this.#rows.member(this.#rows.numberOf(audienceId), userId) ?? null;
   }
 
-  /** Audiences that have users to be written again (U3). */
+  /** The audiences with users that are to be written again (U3). */
   stale(): readonly string[] {
     const rows = this.#statements
       .of("SELECT name FROM audiences WHERE id IN (SELECT DISTINCT audience FROM members WHERE stale = 1)")
@@ -137,9 +138,7 @@ export class MembershipTable {
     return this.#uploads;
   }
 
-  /**
-   * Of a user that comes again the last value counts. Answers how many users are in the upload that were not before.
-   */
+  /** Adds users to an upload; when a user comes again the last value counts. */
   addToUpload(upload: number, users: readonly (readonly [userId: string, valueJson: string])[]): void {
     this.#begin();
     const insert = this.#statements.of(`INSERT OR REPLACE INTO upload_${upload} VALUES (?, ?)`);
@@ -153,7 +152,7 @@ export class MembershipTable {
     this.#cache.database.exec(`DROP TABLE IF EXISTS upload_${upload}`);
   }
 
-  /** MT4. Users of the upload whose value is not what is held. */
+  /** MT4. Users of the upload whose value differs from the one in the table. */
   changed({ audienceId, kind, upload, after, limit }: PageQuery): Page {
     const rows = this.#statements
       .of(`
@@ -165,7 +164,7 @@ export class MembershipTable {
     return pageOf(rows, limit, (row) => changeOf(kind, String(row["wanted"]), heldIn(row)));
   }
 
-  /** MT4. Users that are held and not in the upload, whose value becomes `absent`. */
+  /** MT4. Users in the table that the upload does not name, whose value becomes absent. */
   missing({ audienceId, kind, upload, after, limit }: PageQuery): Page {
     const absent = absentValue(kind) ?? "null";
     const rows = this.#statements
@@ -177,7 +176,7 @@ export class MembershipTable {
     return pageOf(rows, limit, (row) => (row["present"] === 1 ? null : changeOf(kind, absent, heldIn(row))));
   }
 
-  /** Users that are to be written again as they are held (U3). */
+  /** Users that are to be written again with the value in the table (U3). */
   staleMembers(audienceId: string, after: string | null, limit: number): Page {
     const rows = this.#statements
       .of(`
@@ -187,7 +186,7 @@ export class MembershipTable {
     return pageOf(rows, limit, (row) => String(row["value"]));
   }
 
-  /** Everybody who is held, whatever the value. */
+  /** All users in the table, whatever their value. */
   everybody(audienceId: string, after: string | null, limit: number): Page {
     const rows = this.#statements
       .of(`
@@ -219,7 +218,7 @@ export class MembershipTable {
     for (const { name } of tables.all()) this.#cache.database.exec(`DROP TABLE ${String(name)}`);
   }
 
-  /** MT2. A timer stands for as long as a transaction is open. */
+  /** MT2. Begins a transaction; a timer runs while one is open. */
   #begin(): void {
     if (this.#timer !== null) return;
     this.#cache.database.exec("BEGIN");
@@ -253,7 +252,7 @@ function heldIn(row: Row): { readonly valueJson: string; readonly isStale: boole
   return typeof row["value"] === "string" ? { valueJson: row["value"], isStale: row["stale"] === 1 } : undefined;
 }
 
-/** Ends after `limit` rows, or where what was looked at is long (MT5). */
+/** A page of rows. It ends after `limit` rows, or after `PAGE_LENGTH` characters (MT5). */
 function pageOf(rows: Iterable<Row>, limit: number, valueFor: (row: Row) => string | null): Page {
   const changes: Change[] = [];
   let [looked, length] = [0, 0];

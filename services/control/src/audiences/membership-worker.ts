@@ -1,6 +1,6 @@
 /**
- * The membership's table on a thread of its own: answers calls in the order in which they come. A call that fails ends
- * the thread.
+ * The thread of the membership's table, which answers calls in the order in which they come. A call that fails ends the
+ * thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";

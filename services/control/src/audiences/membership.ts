@@ -3,9 +3,10 @@
  * read the topic to its end.
  *
  * Owns: the table and the follower that fills it.
- * MQ1  Nothing else of control waits for it: it is opened beside the start, and while it cannot be asked only its own
- *      questions are refused.
- * MQ2  Whatever goes wrong in it ends all of it, and it is opened again after a pause: one way back, from every state.
+ * MQ1  No other part of control waits for the membership: it is opened beside the start, and while it cannot be asked
+ *      only questions about it are refused.
+ * MQ2  Any failure ends both table and follower, and they are opened again after a pause: one way back from every
+ *      state.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -18,7 +19,7 @@ import { type MembershipClient, openMembershipTable } from "./membership-client.
 import { MembershipFollower } from "./membership-follower.ts";
 
 const REOPEN_MS = 2000;
-/** Longer is not waited for at the end: whatever is not written is read again. */
+/** How long `close` waits, in ms; records that are not written are read again. */
 const CLOSE_MS = 2000;
 
 export interface MembershipOptions {
@@ -29,7 +30,7 @@ export interface MembershipOptions {
   readonly path: string | null;
   /** See MembershipFollowerOptions. */
   readonly unknownSchemaMs: number;
-  /** Users may have to be written again (U3). Called at most once a batch of records. */
+  /** Called when records were taken, which may have made users stale (U3); at most once for each batch. */
   readonly onTaken: () => void;
 }
 
@@ -43,7 +44,7 @@ export class Membership {
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #opened: Opened | null = null;
-  /** Resolves when it is open, anew after each failure. */
+  /** Resolves when the membership is open; a new promise after each failure. */
   #opening = Promise.withResolvers<Opened>();
 
   constructor(options: MembershipOptions) {
@@ -51,7 +52,7 @@ export class Membership {
     this.#running = this.#run();
   }
 
-  /** Throws `table_not_caught_up` while it cannot be asked. */
+  /** The table. Throws `table_not_caught_up` while it is not open. */
   get table(): MembershipClient {
     if (this.#opened !== null) return this.#opened.table;
     const what = "the audiences' membership is being opened: try again soon";
@@ -59,7 +60,7 @@ export class Membership {
   }
 
   /**
-   * Resolves when all that stands in the topic now is in the table, which is waited for too. Rejects with
+   * Resolves with the table when it is open and has read the topic's end of this moment. Rejects with
    * `deadline_exceeded`.
    */
   async refresh(timeoutMs: number): Promise<MembershipClient> {
@@ -94,17 +95,17 @@ export class Membership {
   }
 
   /**
-   * Opens the table, follows the topic, and resolves when `signal` says so, everything closed; rejects when something
-   * failed.
+   * Opens the table and follows the topic. Resolves when `signal` ends that, with everything closed; rejects when
+   * something failed.
    */
   async #runOnce(signal: AbortSignal): Promise<void> {
     const { connection, topic, path } = this.#options;
     const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
-    // Positions in another topic of the name would mean nothing.
+    // Positions of another topic of this name would mean nothing.
     const topicId = (await readTopicIds(connection, [topic], { signal })).get(topic) ?? "";
     if (signal.aborted) return;
     const ended = Promise.withResolvers<void>();
-    // Where the table fails while it is opened, that says so.
+    // When the table fails while it is opened, opening it reports that.
     ended.promise.catch(() => undefined);
     signal.addEventListener("abort", () => ended.resolve());
     const table = await openMembershipTable({ path, identity: `${clusterId}/${topic}/${topicId}` }, ended.reject);

@@ -1,4 +1,4 @@
-/** Everything of control that is about audiences and computed traits, put together. */
+/** Opens the parts of control that deal with audiences and computed traits. */
 import { access, constants, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,14 +33,14 @@ export interface AudiencesOptions {
   readonly names: TopicNames;
   readonly sources: ConfigStore<Source>;
   readonly clock: Clock;
-  /** So many identifies were acknowledged. */
+  /** Called with the number of identifies that were acknowledged. */
   readonly onEmitted: (identifies: number) => void;
-  /** So many records became no identify, since their audience is gone. */
+  /** Called with the number of records that became no identify, since their audience was removed. */
   readonly onDropped: (records: number) => void;
-  /** The config store's: what names this process in revisions. */
+  /** The number that names this process in revisions (see ConfigStoreOptions). */
   readonly writer: number;
   readonly trail: AuditTrail;
-  /** For the membership's cache; null for memory. */
+  /** The folder of the membership's cache; null for a temporary file. */
   readonly folder: string | null;
   readonly ratePerSecond: number;
   readonly leaseMs: number;
@@ -53,7 +53,7 @@ export interface AudiencesOptions {
 export interface Audiences {
   readonly routes: readonly Route[];
   caughtUp(): Promise<void>;
-  /** Of the table of audiences, for `/readyz`. */
+  /** The state of the table of audiences, for `/readyz`. */
   readonly state: true | string;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     openCodec<MembershipRecord>("membership"),
     openCodec<Event>("event"),
   ]);
-  // One each, so that no lease waits behind a membership, and no membership behind identifies.
+  // There are three producers, so that no lease waits behind a membership, and no membership behind identifies.
   const [configProducer, producer, identifies] = await Promise.all([
     createProducer(connection, { name: "audience-config", topics: [names.audienceConfig, names.audit] }),
     createProducer(connection, { name: "audiences", topics: [names.audiences] }),
@@ -123,7 +123,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
   };
 }
 
-/** Of the emitter's group: what its processes have committed. */
+/** How many records the emitter's group has not finished, by its committed offsets. */
 async function recordsWaiting(connection: KafkaConnection, names: TopicNames): Promise<number> {
   const topic = names.audiences;
   const [ends, groups] = await Promise.all([
@@ -139,8 +139,8 @@ async function recordsWaiting(connection: KafkaConnection, names: TopicNames): P
 }
 
 /**
- * A temporary file without a folder, and for one that cannot be made: the membership is a cache, and no reason not to
- * start. A million users in memory would take as much again as all of control.
+ * The path of the cache's file: a temporary one where there is no folder, or none can be made. The membership is a
+ * cache and no reason not to start, and a million users in memory would take as much again as all of control.
  */
 async function cachePath(folder: string | null, log: Log): Promise<string | null> {
   if (folder === null) return temporaryPath();
@@ -153,7 +153,7 @@ async function cachePath(folder: string | null, log: Log): Promise<string | null
   }
 }
 
-/** Null, which is memory, where the machine has nowhere to write. */
+/** A temporary file; null, for memory, where the machine has nowhere to write. */
 async function temporaryPath(): Promise<string | null> {
   return await access(tmpdir(), constants.W_OK).then(
     () => TEMPORARY_FILE,

@@ -1,4 +1,4 @@
-/** An upload as lines of JSON: read as it comes, a batch at a time, never whole. */
+/** An upload as lines of JSON, which is read as it comes, a batch at a time and never whole. */
 import { isUtf8 } from "node:buffer";
 import { traitValueInput, userIdInput } from "@posthaste/core/audience/audience-settings";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
@@ -9,29 +9,29 @@ import { inputWords } from "../http/input-words.ts";
 import { invalidInput } from "../http/problem.ts";
 import type { Said } from "./audience-sync.ts";
 
-/** Longer lines hold no user: an id and a value of the longest fit, whatever their letters. */
+/** The most bytes of a line: the longest id and value fit, whatever their letters. */
 const MAX_LINE_BYTES = 128 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = "\ufeff";
-/** Users that are handed on at a time, and characters of theirs: one message to the membership's thread. */
+/** The most users of a batch, and the most characters: one message to the membership's thread. */
 const BATCH_USERS = 1000;
 const BATCH_LENGTH = 256 * 1024;
-/** An upload of which nothing comes for so long has broken off. */
+/** An upload of which nothing comes for this long, in ms, has broken off. */
 const STALL_MS = 30_000;
 /**
- * An upload holds its audience's lease from its first byte: by when it is looked at how fast it comes, in ms in which
- * the caller was waited for, and the fewest bytes a second.
+ * An upload holds its audience's lease from its first byte, so it must not trickle: after `PACE_AFTER_MS` of waiting
+ * for the caller it must have brought at least this many bytes a second.
  */
 const PACE_AFTER_MS = 5 * 60_000;
 const LEAST_BYTES_PER_SECOND = 1024;
 
-/** What one line says; throws the Problem `invalid_input`, which names the line. */
+/** Parses a line. Throws the Problem `invalid_input`, which names the line. */
 export type ParseLine = (line: string, lineNumber: number) => Said;
 
 /**
- * What the lines of an upload say, in batches. Throws the Problem `invalid_input` for a line that says nothing and for
- * an upload without a line, `deadline_exceeded` for one that stalls or trickles, and what reading the stream failed
- * with when it breaks off.
+ * Reads the lines of an upload in batches. Throws the Problem `invalid_input` for a line that cannot be read and for an
+ * upload without users, `deadline_exceeded` for an upload that stalls or trickles, and the stream's error when it
+ * breaks off.
  */
 export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseLine): AsyncGenerator<readonly Said[]> {
   let lineNumber = 0;
@@ -45,14 +45,14 @@ export async function* readSaid(chunks: AsyncIterable<Uint8Array>, parse: ParseL
     users += said.length;
     yield* inBatches(said);
   }
-  // A file that came out empty by mistake must not empty an audience, and blank lines name nobody either.
+  // A file that is empty by mistake must not empty an audience; blank lines name nobody either.
   if (users === 0)
     throw invalidInput([
       { path: "", message: "the upload is empty: to say that nobody is in it, send the JSON array []" },
     ]);
 }
 
-/** The same in batches, none of which is large. */
+/** Divides users into batches, none of which is large. */
 export function* inBatches(said: Iterable<Said>): Generator<readonly Said[]> {
   let batch: Said[] = [];
   let length = 0;
@@ -67,14 +67,14 @@ export function* inBatches(said: Iterable<Said>): Generator<readonly Said[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** `"user-7"`, `17` or `{"userId": "user-7"}`: somebody who is in an audience. */
+/** Parses `"user-7"`, `17` or `{"userId": "user-7"}`: a user who is in an audience. */
 export const parseMember: ParseLine = (line, lineNumber) => {
   const value = valueIn(line, lineNumber);
   const userId = isJsonObject(value) ? value["userId"] : value;
   return [checked(userIdInput, userId, lineNumber), "true"];
 };
 
-/** `{"userId": "user-7", "value": 12.5}`: somebody's value of a computed trait. */
+/** Parses `{"userId": "user-7", "value": 12.5}`: a user's value of a computed trait. */
 export const parseValue: ParseLine = (line, lineNumber) => {
   const fields = valueIn(line, lineNumber);
   if (!isJsonObject(fields) || !Object.hasOwn(fields, "value")) {
@@ -83,7 +83,7 @@ export const parseValue: ParseLine = (line, lineNumber) => {
   return [checked(userIdInput, fields["userId"], lineNumber), checked(traitValueInput, fields["value"], lineNumber)];
 };
 
-/** The lines that end in each chunk, and at last what stands behind the last line's end. */
+/** The lines that end in each chunk, and at the end the rest behind the last line's end. */
 async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   let rest: Uint8Array = new Uint8Array();
   let number = 0;
@@ -101,7 +101,7 @@ async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonl
   if (rest.length > 0) yield linesIn(rest, number);
 }
 
-/** Whole lines as texts. What is not UTF-8 is refused: read all the same, two users could come out as one. */
+/** The text of whole lines. Bytes that are not UTF-8 are refused, since two users could otherwise become one. */
 function linesIn(bytes: Uint8Array, before: number): readonly string[] {
   const { buffer, byteOffset, byteLength } = bytes;
   const whole = Buffer.from(buffer, byteOffset, byteLength);
@@ -118,7 +118,7 @@ function linesIn(bytes: Uint8Array, before: number): readonly string[] {
   throw atLine(lineNumber, "is not UTF-8: save the file as UTF-8, or write the letter as \\u00e4");
 }
 
-/** Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or less than the least from `PACE_AFTER_MS` on. */
+/** Passes chunks on. Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or when the upload trickles. */
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let [waitedMs, bytes] = [0, 0];
@@ -133,7 +133,7 @@ async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
       yield next.value;
     }
   } finally {
-    // Not waited for: a stream that hangs does not end.
+    // This is not awaited, since a stream that hangs does not end.
     Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
 }
@@ -154,7 +154,7 @@ function valueIn(line: string, lineNumber: number): unknown {
   try {
     return parseJson(line);
   } catch (error) {
-    // The parser's own words quote the line.
+    // The parser's own message would quote the line.
     if (isPosthasteError(error)) throw atLine(lineNumber, error.message);
     throw atLine(lineNumber, "is not JSON");
   }

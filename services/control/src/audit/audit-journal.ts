@@ -1,9 +1,10 @@
 /**
- * The audit as it is read: its newest entries in memory, older ones from the topic when somebody asks so far back.
+ * The audit as readers see it: its newest entries from memory, older ones from the topic when somebody asks so far
+ * back.
  *
- * Owns: a reader of the topic, and its newest entries, `HELD` of them at least.
- * AU1  Entries have the topic's order; a page names its end by the offset.
- * AU2  A question looks through `MOST_READ` entries at the most, and says how far back that was.
+ * Owns: a reader of the topic, and at least the `HELD` newest entries.
+ * AU1  Entries have the topic's order; a page names its end by an offset.
+ * AU2  A query looks through at most `MOST_READ` entries, and says how far back it came.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
@@ -18,7 +19,7 @@ import type { RecentEntries } from "../recent-entries.ts";
 
 const HELD = 10_000;
 const MOST_READ = 20_000;
-/** Of older entries, read from the topic at a time. */
+/** How many older entries are read from the topic at a time. */
 const STEP = 2000;
 
 export interface HeldEntry extends AuditEntry {
@@ -27,7 +28,7 @@ export interface HeldEntry extends AuditEntry {
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Entries below this offset; the newest ones when undefined. */
+  /** Only entries below this offset; undefined from the newest on. */
   readonly below?: number | undefined;
   readonly fits: (entry: HeldEntry) => boolean;
 }
@@ -35,9 +36,9 @@ export interface AuditQuery {
 export interface AuditPage {
   /** Newest first. */
   readonly entries: readonly HeldEntry[];
-  /** Where the next page begins; null on the last. */
+  /** The offset below which the next page begins; null on the last page. */
   readonly below: number | null;
-  /** The page ended early, at the entry of this moment; null for any other. */
+  /** The time of the entry at which the search ended early; null when it did not. */
   readonly searchedToMs: number | null;
   readonly freshness: Freshness;
 }
@@ -46,15 +47,15 @@ export interface AuditJournalOptions {
   readonly topic: string;
   readonly codec: Codec<AuditEntry>;
   readonly clock: Clock;
-  /** The topic cannot be followed any more. */
+  /** Called when the topic cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
-  /** Has each entry as it is read. */
+  /** Gets each entry as it is read, for the live stream. */
   readonly recent?: RecentEntries<HeldEntry>;
-  /** How many entries are in memory at least, and looked through at the most; for tests. */
+  /** The least number of entries in memory, and the most that a query looks through; for tests. */
   readonly bounds?: { readonly held: number; readonly mostRead: number };
 }
 
-/** What an entry takes, about. */
+/** About how many bytes an entry takes. */
 const ENTRY_BYTES = 500;
 
 const NOTHING = { start: 0, end: 0 };
@@ -63,10 +64,10 @@ export class AuditJournal {
   readonly #connection: KafkaConnection;
   readonly #options: AuditJournalOptions;
   readonly #bounds: { readonly held: number; readonly mostRead: number };
-  /** In the topic's order. */
+  /** The newest entries, in the topic's order. */
   #held: HeldEntry[] = [];
   #reader: LogReader | null = null;
-  /** When the topic was read to its end, the last time. */
+  /** When the topic was last read to its end. */
   #asOfMs: number | null = null;
 
   constructor(connection: KafkaConnection, options: AuditJournalOptions) {
@@ -75,7 +76,7 @@ export class AuditJournal {
     this.#bounds = options.bounds ?? { held: HELD, mostRead: MOST_READ };
   }
 
-  /** Resolves when the reading began. */
+  /** Starts to read the topic. */
   async start(): Promise<void> {
     const { topic, onFailure, recent } = this.#options;
     const { start, end } = await this.#offsets();
@@ -91,12 +92,12 @@ export class AuditJournal {
     });
   }
 
-  /** Of what was read by itself: see `page` for what stands in the topic now. */
+  /** The freshness of what the reader has read by itself; `page` reads to the topic's end first. */
   get freshness(): Freshness {
     return freshAsOf(this.#asOfMs, this.#asOfMs !== null);
   }
 
-  /** Of what stands in the topic now. Rejects with `deadline_exceeded`. */
+  /** A page of the entries that are in the topic now. Rejects with `deadline_exceeded`. */
   async page({ limit, below, fits }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
     const freshness = freshAsOf(this.#options.clock.nowMs(), true);
     const { start, end } = await this.#offsets();
@@ -106,7 +107,7 @@ export class AuditJournal {
     for await (const entry of this.#newestFirst(below ?? end, start)) {
       looked += 1;
       if (fits(entry)) {
-        // One more than is shown tells whether there is another page.
+        // One entry more than the page shows tells whether there is another page.
         const last = entries.at(-1);
         if (entries.length === limit && last !== undefined) {
           return { entries, below: last.offset, searchedToMs: null, freshness };
@@ -147,7 +148,7 @@ export class AuditJournal {
     }
   }
 
-  /** Entries from one offset on, up to another. */
+  /** Reads the entries from one offset up to, not including, another. */
   async #read(from: number, to: number): Promise<HeldEntry[]> {
     const found: HeldEntry[] = [];
     const failed = Promise.withResolvers<never>();
@@ -166,7 +167,7 @@ export class AuditJournal {
     return found;
   }
 
-  /** What cannot be read is passed over: it says nothing to anybody. */
+  /** Decodes entries. A record that cannot be read is passed over, since it tells nobody anything. */
   async #entriesOf(records: readonly IncomingRecord[]): Promise<readonly HeldEntry[]> {
     const { codec } = this.#options;
     const entries: HeldEntry[] = [];

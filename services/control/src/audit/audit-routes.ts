@@ -67,7 +67,7 @@ export function auditRoutes(journal: AuditJournal): readonly Route[] {
 
 type Wanted = Omit<z.output<typeof auditQuery>, "limit" | "cursor">;
 
-/** Whether an entry is among those that are wanted. */
+/** The test of an entry for a query. */
 export function auditCheck({ actor, target, operation, since, until }: Wanted): (entry: HeldEntry) => boolean {
   const userOf = target === undefined ? undefined : userTarget(target);
   return (entry) => {
@@ -78,7 +78,7 @@ export function auditCheck({ actor, target, operation, since, until }: Wanted): 
   };
 }
 
-/** As the list has it, and nothing else. */
+/** An entry as the API shows it. */
 export function viewAuditEntry(entry: HeldEntry): z.output<typeof auditEntry> {
   return auditEntry.parse(view(entry));
 }

@@ -1,4 +1,7 @@
-/** Records of who changed what, for the very send that makes the change: neither is acknowledged without the other. */
+/**
+ * Makes the record of who changed what, for the same send as the change itself: neither is acknowledged without the
+ * other.
+ */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Clock } from "@posthaste/core/time";
@@ -15,7 +18,7 @@ export interface AuditTrailOptions {
 export interface Audited {
   /** The id of what is changed. */
   readonly target: string;
-  /** Null where it was not there, or is there no more. */
+  /** The fields before and after; null where the thing did not exist then. */
   readonly from: AuditedFields | null;
   readonly to: AuditedFields | null;
 }
@@ -27,7 +30,7 @@ export class AuditTrail {
     this.#options = options;
   }
 
-  /** What the change's send takes along; nothing for what control does by itself. */
+  /** The records for the change's send; none for a change that control makes by itself. */
   recordsOf(by: Author | null, { target, from, to }: Audited): readonly OutgoingRecord[] {
     if (by === null) return [];
     const { topic, codec, clock } = this.#options;

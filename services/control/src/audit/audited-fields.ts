@@ -1,8 +1,8 @@
-/** What of a thing stands in the audit when it changes. */
+/** The fields of a thing that the audit has when they change. */
 import { createHash } from "node:crypto";
 import type { AuditedChange } from "@posthaste/core/access/audit-entry";
 
-/** A secret: that it changed is told, and nothing of it. */
+/** A secret: the audit says that it changed, and nothing else of it. */
 export class Secret {
   readonly value: unknown;
 
@@ -11,15 +11,15 @@ export class Secret {
   }
 }
 
-/** By their names; undefined and null are as if the field were not there. */
+/** Fields by their names; undefined and null count as absent. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
 
-/** Longer texts are cut. */
+/** The most characters of a value; longer ones are cut. */
 const MAX_TEXT = 1000;
-/** What stands for a secret that is set. */
+/** What the audit has for a secret that is set. */
 const CHANGED = "changed";
 
-/** The fields that differ. Null: the thing is not there. */
+/** The fields that differ. Null stands for a thing that does not exist. */
 export function changesBetween(from: AuditedFields | null, to: AuditedFields | null): readonly AuditedChange[] {
   const names = new Set([...Object.keys(from ?? {}), ...Object.keys(to ?? {})]);
   return [...names].flatMap((field) => {
@@ -28,7 +28,7 @@ export function changesBetween(from: AuditedFields | null, to: AuditedFields | n
   });
 }
 
-/** What stands for a user id, which is no business of an audit that is kept for longer than events are. */
+/** What the audit has for a user id, since it is kept for longer than events are. */
 export function userTarget(userId: string): string {
   return `user:${createHash("sha256").update(userId).digest("hex").slice(0, 16)}`;
 }

@@ -1,4 +1,4 @@
-/** The audit of control, put together: what writes it and what reads it. */
+/** Opens the audit of control: the parts that write it and the parts that read it. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";

@@ -1,21 +1,22 @@
 /**
- * One config topic as control writes it: a table to read from, and changes that nobody's other change undoes.
+ * One config topic as control writes it: a table to read from, and changes that no concurrent change undoes.
  *
- * Owns: the table of its topic, the changes under way, and by `WrittenRecords` the keys that want repair. The producer
- * is the caller's.
+ * Owns: the table of its topic, the changes under way, and through `WrittenRecords` the keys that need repair. Its
+ * caller owns the producer.
  *
  * S1  A change is answered when the brokers have it and the table here has applied it.
- * S2  Changes of one key run one at a time in a process. Each starts from the topic's present end.
- * S3  Revisions rise: the next one is above the last seen and not below now. Its remainder by `WRITERS` names the
- *     process, so two that write at once never choose the same.
- * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. The topic's
- *     order, which both read, then tells each what it wrote over: it makes its change again on top of that, so that
- *     neither change is lost. A change whose record came second and lower was ignored by every table; it is made again
- *     too. What this does not cover: a process that ends between its two records, and one whose next change of the key
- *     comes before the other has made its own again. Callers that must know send the revision that they changed from.
- *     Each record that somebody asked for has its entry in the audit, in the same send.
- * S5  A lower revision below a higher one (a batch that the producer gave up, P5) is ignored by tables, but compaction
- *     would keep it. Who sees one writes the newest again, and no more of them before its table comes to that.
+ * S2  Changes of one key run one at a time in a process. Each starts from the topic's end of that moment.
+ * S3  Revisions rise: the next one is above the last that was seen and not below the present time. Its remainder by
+ *     `WRITERS` names the process, so that two which write at once never choose the same.
+ * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. Both read the
+ *     topic's order, which tells each what it wrote over; it then makes its change again on top of that, so that
+ *     neither change is lost. A change whose record came second with the lower revision was ignored by every table; it
+ *     is made again too. Two cases are not covered: a process that ends between its two records, and a process whose
+ *     next change of the key comes before the other has made its own again. Callers that must know send the revision
+ *     that they changed from. Each record that a caller asked for has its entry in the audit, in the same send.
+ * S5  Tables ignore a lower revision behind a higher one (a batch that the producer gave up, P5), but compaction would
+ *     keep it. A process that sees one writes the newest record again, and answers no further one before its table has
+ *     read that.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -34,13 +35,16 @@ import { Lanes } from "../lanes.ts";
 import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
-/** How many processes can be told apart by a revision's remainder; ms times this stays below 2^53 for 200 years. */
+/** How many processes a revision's remainder can tell apart; ms times this stays below 2^53 for 200 years. */
 export const WRITERS = 1024;
 
-/** What control may wait for: longer than a broker's failure takes, shorter than a client's patience. */
+/**
+ * How long control waits for the brokers, in ms: longer than a broker's failure takes, shorter than a client's
+ * patience.
+ */
 export const WRITE_DEADLINE_MS = 10_000;
 
-/** More processes at odds over one key than this, and the change is refused. */
+/** How many times a change is made again before it is refused because other processes change the same key. */
 const MAX_ROUNDS = 8;
 
 export interface ConfigRecord {
@@ -56,20 +60,20 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   readonly log: Log;
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
-  /** A record of the key was applied, of whatever process, and where it stands. */
+  /** Called when the table applied a record of the key, whichever process wrote it, with the record's offset. */
   readonly onChange?: (id: string, value: T | undefined, offset: number) => void;
   readonly trail: AuditTrail;
-  /** What of a value stands in the audit. */
+  /** The fields of a value that the audit has. */
   readonly auditedFields: (value: T) => AuditedFields;
 }
 
 /**
- * Makes the next value from the present one, `undefined` where there is none; `null` removes. It may run more than once
- * (S4), and throws to refuse.
+ * Makes the next value from the current one, `undefined` where there is none; answers `null` to remove it. It may run
+ * more than once (S4), and throws to refuse.
  */
 export type Change<T> = (current: T | undefined, revision: number) => T | null;
 
-/** Resolves when the store's table is being read; its values are there when `caughtUp` resolves. */
+/** Resolves when the table is being read; its values are there when `caughtUp` resolves. */
 export async function openConfigStore<T extends ConfigRecord>(
   connection: KafkaConnection,
   options: ConfigStoreOptions<T>,
@@ -108,7 +112,7 @@ export class ConfigStore<T extends ConfigRecord> {
     return this.#table.get(id);
   }
 
-  /** As `get`, for an answer that says that there is none (NH1). */
+  /** As `get`, for an answer that there is no such value (NH1 of late-records.ts). */
   find(id: string): Promise<T | undefined> {
     return this.#late.find(() => this.get(id));
   }
@@ -142,8 +146,8 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /**
-   * Resolves with what the key holds after the change (S1). Rejects with what `change` threw, or `deadline_exceeded`.
-   * `by` stands in the audit; null for what control does by itself.
+   * Changes a key. Resolves with its value after the change (S1). Rejects with what `change` threw, or
+   * `deadline_exceeded`. `by`: the author for the audit; null for a change that control makes by itself.
    */
   change(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {
     return this.#lanes.inTurn(id, () => this.#changeAlone(id, change, by));
@@ -157,15 +161,15 @@ export class ConfigStore<T extends ConfigRecord> {
   async #changeAlone(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {
     const { topic, clock, log, writer } = this.#options;
     await this.#table.refresh(WRITE_DEADLINE_MS);
-    /** What the change is made on. */
+    /** The value that the change is made from. */
     let base = this.#table.get(id);
-    /** What the next record should find in the table: the base, or our own record of the round before. */
+    /** The value that the next record should replace: the base, or this process's own record of the round before. */
     let expected = base;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
       const { next, refusal } = attemptChange(change, base, revision);
       if (refusal !== undefined) {
-        // Our round before wrote over the other's record, to which the answer is no: put it back.
+        // This change's last round wrote over the other process's record, which refuses the change: it is put back.
         if (expected !== base) {
           const back = base === undefined ? null : { ...base, revision };
           await this.#apply(id, back, { revision, audited: this.#audited(by, id, expected, base) });
@@ -188,7 +192,7 @@ export class ConfigStore<T extends ConfigRecord> {
     });
   }
 
-  /** Writes and waits until the table here has come to the record (S1). */
+  /** Writes, and waits until the table here has applied or ignored the record (S1). */
   #apply(id: string, value: T | null, written: WrittenWith): Promise<Applied<T>> {
     return this.#written.whileAwaited(id, written.revision, (applied) =>
       withDeadline(
@@ -213,11 +217,11 @@ export class ConfigStore<T extends ConfigRecord> {
       value: value === null ? null : codec.encode(value),
       headers: { [REVISION_HEADER]: String(revision) },
     };
-    // Nobody waits longer for it, so what comes while the brokers take nothing is refused and piles up nowhere.
+    // No caller waits longer, so the producer refuses records while the brokers take nothing, and none pile up.
     return producer.send([record, ...audited], { patienceMs: WRITE_DEADLINE_MS });
   }
 
-  /** S5. What it sends is the newest record as it is held: the same revision, so it changes nothing anywhere. */
+  /** S5. Sends the newest record as the table has it: the revision is the same, so it changes nothing anywhere. */
   #repair(ids: Iterable<string>): void {
     const { topic, log } = this.#options;
     for (const id of ids) {
@@ -238,10 +242,10 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 }
 
-/** What goes with a value that is written. */
+/** What is written with a value. */
 interface WrittenWith {
   readonly revision: number;
-  /** For the same send. */
+  /** The audit's records, for the same send. */
   readonly audited: readonly OutgoingRecord[];
 }
 
@@ -259,14 +263,14 @@ function attemptChange<T>(
   }
 }
 
-/** The lowest revision of this writer that is above the last one and not below now (S3). */
+/** The lowest revision of this writer that is above the last one and not below the present time (S3). */
 export function nextRevision(nowMs: number, last: number, writer: number): number {
   const floor = Math.max(nowMs * WRITERS, last + 1);
   const step = (((writer - (floor % WRITERS)) % WRITERS) + WRITERS) % WRITERS;
   return floor + step;
 }
 
-/** A process's writer number from a random in [0, 1). */
+/** A process's writer number, from a random number that is at least 0 and below 1. */
 export function drawWriter(random: number): number {
   return Math.floor(random * WRITERS);
 }

@@ -1,12 +1,13 @@
 /**
- * What another process of control wrote a moment ago, and this one has not read yet: looked for before anybody is told
- * that there is no such thing.
+ * Reads what another control process wrote a moment ago and this one has not read yet, before a caller is told that
+ * there is no such thing.
  *
- * Owns: the number of those who wait.
- * NH1  Who asked for what the table does not hold is answered when the table has read what the topic's end was after
- *      they asked. One question for the end serves all who came before it went out (`refresh` of `table.ts`).
- * NH2  At most `MOST_WAITING` wait, each for `READ_MS` at the most: whoever comes beyond that, waits longer or finds no
- *      brokers is answered by what the table holds.
+ * Owns: the number of callers that wait.
+ * NH1  A caller that asked for something the table lacks is answered once the table has read the topic's end of the
+ *      moment of asking. One request for the end serves all callers that came before it went out (`refresh` of
+ *      `table.ts`).
+ * NH2  At most `MOST_WAITING` callers wait, each for at most `READ_MS`: callers beyond that, callers that waited too
+ *      long, and callers without brokers are answered by what the table has.
  */
 import type { Table } from "@posthaste/kafka/log/table";
 
@@ -21,7 +22,7 @@ export class LateRecords {
     this.#table = table;
   }
 
-  /** Resolves with true when everything that stood in the topic was read, with false where that is not waited for. */
+  /** Resolves with true when the table has read the topic's end, and with false where that is not waited for (NH2). */
   async read(): Promise<boolean> {
     if (this.#waiting >= MOST_WAITING) return false;
     this.#waiting += 1;
@@ -35,7 +36,7 @@ export class LateRecords {
     }
   }
 
-  /** What `get` answers; where that is nothing, what it answers after `read`. */
+  /** The answer of `get`, or where that is undefined, its answer after `read`. */
   async find<T>(get: () => T | undefined): Promise<T | undefined> {
     const held = get();
     if (held !== undefined) return held;

@@ -1,16 +1,16 @@
 /**
  * What became of the records that a config store wrote, as its table comes to them.
  *
- * Owns: the records that a change waits for, the keys that want repair (rule S5 of config-store.ts), and the value that
- * each key held before the record that the table is at.
+ * Owns: the records that changes wait for, the keys that need repair (rule S5 of config-store.ts), and the value that
+ * each key had before the record that the table is at.
  */
 
-/** How a record of ours stood in the topic when the table came to it. */
+/** What the table made of a record that this process wrote. */
 export type Applied<T> =
   | { readonly outcome: "ignored" }
   | {
       readonly outcome: "applied";
-      /** What the key held before. */
+      /** The value that the record replaced. */
       readonly over: T | undefined;
     };
 
@@ -23,13 +23,13 @@ export class WrittenRecords<T> {
   readonly #held = new Map<string, T>();
   readonly #awaited = new Map<string, Awaited<T>>();
   readonly #stale = new Set<string>();
-  /** Revisions of repairs that were sent and that the table has not come to. */
+  /** The revisions of repairs that were sent and that the table has not read yet. */
   readonly #repairing = new Map<string, number>();
   #repair: ((ids: Iterable<string>) => void) | undefined;
 
   /**
-   * The table applied a record of the key: `undefined` removed it. `revisionHeld` is asked only where a change or a
-   * repair is under way, since the first records come before whoever made the table has it.
+   * Notes that the table applied a record of the key, with `undefined` for a removal. `revisionHeld` is called only
+   * where a change or a repair is under way, since the first records come before the table's maker has the table.
    */
   handleChange(id: string, value: T | undefined, revisionHeld: () => number | undefined): void {
     const over = this.#held.get(id);
@@ -42,12 +42,13 @@ export class WrittenRecords<T> {
     if (awaited !== undefined && awaited.revision === revisionHeld()) awaited.resolve({ outcome: "applied", over });
   }
 
-  /** The table ignored a record of the key, since its revision was below the one held. */
+  /** Notes that the table ignored a record of the key, since its revision was below the current one. */
   handleStale(id: string, revision: number): void {
     const awaited = this.#awaited.get(id);
     if (awaited?.revision === revision) awaited.resolve({ outcome: "ignored" });
-    // A repair that the table has not come to stands behind this record. A repair of each would be stale itself where a
-    // change came between, and two processes that read late would answer each other's with ever more.
+    // A repair that the table has not read yet stands behind this record. If each such record were repaired, a repair
+    // would be stale itself after a change in between, and two processes that read late would answer each other with
+    // ever more repairs.
     const repairing = this.#repairing.get(id);
     if (repairing !== undefined && repairing !== revision) return;
     this.#repairing.delete(id);
@@ -55,7 +56,7 @@ export class WrittenRecords<T> {
     this.#repairStale();
   }
 
-  /** The key's record of this revision is written again. */
+  /** Notes that the key's record of this revision was written again. */
   repairSent(id: string, revision: number): void {
     this.#repairing.set(id, revision);
   }
@@ -64,13 +65,13 @@ export class WrittenRecords<T> {
     this.#repairing.delete(id);
   }
 
-  /** From now on keys that want repair are given to `repair`, those that wait for it first. */
+  /** Gives keys that need repair to `repair` from now on, the waiting ones first. */
   repairBy(repair: (ids: Iterable<string>) => void): void {
     this.#repair = repair;
     this.#repairStale();
   }
 
-  /** Does the work that waits, by its argument, for the table to come to the key's record of this revision. */
+  /** Runs `work` with a promise that resolves when the table comes to the key's record of this revision. */
   async whileAwaited(
     id: string,
     revision: number,
