@@ -1,4 +1,4 @@
-/** What each call about deletion requests does. */
+/** The handlers of the operations on deletion requests. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
@@ -23,9 +23,9 @@ import {
   statesOf,
 } from "./notification-states.ts";
 
-/** Beyond what is taken for the lease: timers of two processes do not run alike. */
+/** How much longer than the lease an answer waits, in ms, since the timers of two processes do not run alike. */
 const LEASE_MARGIN_MS = 250;
-/** Notifications whose state is looked up at a time. */
+/** How many notifications are looked up at a time. */
 const COUNT_STEP = 5000;
 
 export interface DeletionHandlersOptions {
@@ -34,17 +34,17 @@ export interface DeletionHandlersOptions {
   readonly store: DeletionStore;
   readonly runner: DeletionRunner;
   readonly readModel: ReadModel;
-  /** How long suppressions last, ms; null for good. */
+  /** How long suppressions last, in ms; null for good. */
   readonly suppressionMs: number | null;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A request as it was answered. */
+/** The answer to a request. */
 export interface RequestedDeletion {
   readonly id: string;
   readonly notifications: number;
-  /** Users times sources that are suppressed; absent for a request that suppresses nobody. */
+  /** How many users times sources are suppressed; absent for a request that suppresses nobody. */
   readonly suppressed?: number;
 }
 
@@ -58,8 +58,8 @@ export class DeletionHandlers {
   }
 
   /**
-   * Resolves when the brokers have all of it, and for a request that suppresses, when nobody sends any more who does
-   * not know it.
+   * Carries out a request. Resolves when the brokers have all of it and, for a request that suppresses, when no process
+   * that does not know of it still sends.
    */
   async create(input: DeletionInput, by: Author): Promise<RequestedDeletion> {
     const { sources, destinations, store, runner, suppressionMs, clock, log } = this.#options;
@@ -89,7 +89,7 @@ export class DeletionHandlers {
     return line;
   }
 
-  /** Of what is known of notifications: from the delivery log and the dead letters. */
+  /** The freshness of what is known of notifications, from the delivery log and the dead letters. */
   get freshness(): Freshness {
     const { readModel } = this.#options;
     return freshnessOfBoth(readModel.freshness("attempts"), readModel.freshness("dead_letters"));
@@ -127,9 +127,13 @@ export class DeletionHandlers {
     return statesOf(readModel, notifications, (id) => destinations.get(id)?.settle === "each");
   }
 
-  /** V6 of suppression-check.ts in delivery: the suppressions were acknowledged before the request counts as sent. */
+  /**
+   * V6 of suppression-check.ts in delivery: waits until no process sends that does not know of the suppressions. They
+   *    were acknowledged before the request counts as sent.
+   */
   async #untilNobodySends(id: string): Promise<void> {
-    // By this process's own clock, since that of whoever carried it out may differ by any time.
+    // The wait goes by this process's own clock, since that of the process that carried the request out may differ by
+    // any time.
     const restMs = SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS - this.#options.store.sentForMs(id);
     if (restMs > 0) await delay(restMs, undefined, { ref: false });
   }

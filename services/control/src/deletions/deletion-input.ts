@@ -1,4 +1,4 @@
-/** What a deletion request may be, and the record that it becomes. */
+/** The input of a deletion request, and the record that it becomes. */
 import { createHash } from "node:crypto";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
@@ -8,9 +8,9 @@ import { invalidInput } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 
 export const MAX_USERS = 5000;
-/** UTF-8 bytes of the user ids of one request, which stand in one record of Kafka's. */
+/** The most UTF-8 bytes of the user ids of one request, which stand in one record. */
 const MAX_USER_ID_BYTES = 800_000;
-/** Users times sources: as many suppressions, and as many notifications to each destination. */
+/** The most users times sources: as many suppressions, and as many notifications to each destination. */
 const MAX_USERS_BY_SOURCES = 50_000;
 
 const userId = z
@@ -53,7 +53,10 @@ export interface DeletionContext {
   readonly suppressionMs: number | null;
 }
 
-/** The request as it is put on record. Throws a Problem for users that are named twice over, and beyond the limits. */
+/**
+ * The request as it is written. Throws a Problem for a request that names users in both ways or in neither, and beyond
+ * the limits.
+ */
 export function toDeletion(input: DeletionInput, context: DeletionContext): Deletion {
   const { suppress } = input;
   const { nowMs, suppressionMs } = context;

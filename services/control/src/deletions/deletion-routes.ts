@@ -1,6 +1,6 @@
 /**
- * Deletion requests: a `delete` event for each user and affected source, so that receivers can start their own
- * automation.
+ * The routes of deletion requests. A request becomes a `delete` event for each user and affected source, so that
+ * receivers can start their own automation.
  */
 import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
 import { z } from "zod";

@@ -1,12 +1,12 @@
 /**
- * Carries out deletion requests that are on record: suppressions first, then the notifications, then the record says
- * so.
+ * Carries out deletion requests that are on record: first the suppressions, then the notifications, and then it marks
+ * the record as sent.
  *
- * Owns: the requests that this process is at, and the timer that looks for what was left.
- * E1  Whatever ends a process, a request that is on record is carried out by the next one that looks, from its start:
- *     its suppressions are the same records, its notifications have the same message ids, so the router and receivers
- *     know the repeats.
- * E2  One request is at work once in a process; who asks for it again waits for the same work.
+ * Owns: the requests that this process is carrying out, and the timer that looks for those that were left.
+ * E1  Whatever ended a process, the next process that looks carries out a request that is on record, from its start.
+ *     Its suppressions are the same records and its notifications have the same message ids, so the router and
+ *     receivers know the repeats.
+ * E2  A process works on a request once at a time; whoever asks for it again waits for the same work.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { type Deletion, notificationId } from "@posthaste/core/deletion/deletion";
@@ -20,9 +20,9 @@ import { WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
 import type { DeletionStore } from "./deletion-store.ts";
 
-/** Events that are sent at a time: each step has a deadline of its own. */
+/** How many events are sent at a time, each time with a deadline of its own. */
 const STEP = 1000;
-/** A request that another process of control is at now is not taken over by the first look. */
+/** The time between two looks, in ms. The first look may find a request that another process is carrying out. */
 const LOOK_MS = 60_000;
 
 export interface DeletionRunnerOptions {
@@ -44,13 +44,14 @@ export class DeletionRunner {
   }
 
   /**
-   * Resolves when the brokers have all of it; rejects with `deadline_exceeded`, and then it is left for the next look.
+   * Resolves when the brokers have all of it. Rejects with `deadline_exceeded`; the request is then left for the next
+   * look.
    */
   run(deletion: Deletion): Promise<void> {
     return this.#once(deletion.id, () => this.#run(deletion));
   }
 
-  /** The same for a request that is on record, unless it was carried out by now. */
+  /** Carries out a request that is on record, unless that was done by now. */
   runRecorded(id: string): Promise<void> {
     return this.#once(id, async () => {
       const deletion = await this.#options.store.read(id);
@@ -58,7 +59,7 @@ export class DeletionRunner {
     });
   }
 
-  /** Carries out what is left, now and from time to time; call it when the store has caught up. */
+  /** Carries out requests that were left, now and at each look. Call it when the store has caught up. */
   resume(): void {
     this.#timer = setInterval(() => void this.#runLeft(), LOOK_MS);
     void this.#runLeft();
@@ -82,7 +83,7 @@ export class DeletionRunner {
     const { store, log } = this.#options;
     const left = [...store.values()].filter(({ id, state }) => state === "requested" && !this.#running.has(id));
     for (const { id } of left) {
-      // X2 of deletion-store.ts: the next look finds what stayed.
+      // X2 of deletion-store.ts: the next look finds the record that stays.
       if (store.isContested(id)) continue;
       try {
         await this.runRecorded(id);
@@ -121,7 +122,7 @@ export class DeletionRunner {
     }
   }
 
-  /** The events that tell of one user, one for each source that has somebody to notify. */
+  /** The events of one user, one for each source with a destination to notify. */
   #eventsOf({ id, createdAtMs, receivers }: Deletion, userId: string, index: number): readonly OutgoingRecord[] {
     const { eventsTopic, eventCodec } = this.#options;
     return receivers.map(({ sourceId }) => {

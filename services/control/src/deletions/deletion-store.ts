@@ -1,14 +1,15 @@
 /**
- * Deletion requests as records of their compacted topic. In memory stands a line for each, not the user ids, of which
- * there may be millions: those are read from the topic when they are asked for.
+ * Deletion requests as records of their compacted topic. Memory has a line for each, without its user ids, of which
+ * there may be millions: these are read from the topic when they are needed.
  *
- * Owns: the table of lines, where the records of each request stand, and the writes under way. The producer is its
- * caller's.
- * X1  A request is on record before anything of it is done, and its id stands for what was asked for first: the same
- *     again is the same request, anything else under the id is refused.
- * X2  Of two processes that put one id on record at once with different contents, one is refused: who wrote over the
- *     other's record sees so in the topic's order, puts that record back unless the other has written again since, and
- *     refuses. Until that is done, or long past, nobody carries out what stands there (`isContested`).
+ * Owns: the table of lines, the places of the records of each request, and the writes under way. Its caller owns the
+ * producer.
+ * X1  A request is on record before any of it is carried out, and its id belongs to the content that came first: the
+ *     same content again is the same request, any other content under the id is refused.
+ * X2  When two processes put one id on record at once with different contents, one is refused. The process that wrote
+ *     over the other's record sees that in the topic's order, puts the record back unless the other has written again
+ *     since, and refuses its own. Until that is done, or was long ago, no process carries out the record
+ *     (`isContested`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -31,7 +32,7 @@ import { readRecord } from "../read-record.ts";
 import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 
-/** What is held of a request: everything but its user ids, of which the number stands. */
+/** A request as memory has it: with the number of its user ids in place of the ids. */
 export interface DeletionLine extends Omit<Deletion, "userIds"> {
   readonly users: number;
 }
@@ -45,7 +46,7 @@ export interface DeletionStoreOptions {
   readonly clock: Clock;
   /** See ConfigStoreOptions. */
   readonly writer: number;
-  /** The topic cannot be followed any more. */
+  /** Called when the topic cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -71,7 +72,7 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
 
 interface SentWith {
   readonly revision: number;
-  /** For the same send. */
+  /** The audit's records, for the same send. */
   readonly audited: readonly OutgoingRecord[];
 }
 
@@ -85,7 +86,7 @@ interface DeletionStoreParts {
 export class DeletionStore {
   readonly #options: DeletionStoreOptions;
   readonly #parts: DeletionStoreParts;
-  /** The writes of one request are made one after the other. */
+  /** The lanes in which the writes of a request are made one after the other. */
   readonly #lanes = new Lanes();
   readonly #late: LateRecords;
 
@@ -100,7 +101,7 @@ export class DeletionStore {
     return this.#parts.table.get(id);
   }
 
-  /** As `get`, for an answer that says that there is none (NH1). */
+  /** As `get`, for an answer that there is no such request (NH1 of late-records.ts). */
   find(id: string): Promise<DeletionLine | undefined> {
     return this.#late.find(() => this.get(id));
   }
@@ -109,7 +110,7 @@ export class DeletionStore {
     for (const [, line] of this.#parts.table.entries()) yield line;
   }
 
-  /** Whether a request was written over another's, which may be put back at any moment (X2). */
+  /** Whether a request was written over another's record, which may be put back at any moment (X2). */
   isContested(id: string): boolean {
     return this.#parts.places.isContested(id);
   }
@@ -138,8 +139,8 @@ export class DeletionStore {
   }
 
   /**
-   * Puts a request on record and answers null, or answers the one that is on record under its id (X1). Throws a Problem
-   * when that one asked for something else.
+   * Puts a request on record and answers null, or answers the request that is on record under its id (X1). Throws a
+   * Problem when that has another content.
    */
   record(deletion: Deletion, by: Author): Promise<DeletionLine | null> {
     const { id } = deletion;
@@ -155,7 +156,7 @@ export class DeletionStore {
       const applied = await this.#write(id, this.#options.codec.encode(deletion), audited);
       const other = applied.outcome === "applied" ? applied.over : table.get(id);
       if (other === undefined) return null;
-      // X2
+      // X2.
       const overwritten = places.overwritten(id, deletion.content);
       if (applied.outcome === "applied" && other.content !== deletion.content && overwritten !== null) {
         const bytes = await this.#bytesAt(id, overwritten);
@@ -184,7 +185,7 @@ export class DeletionStore {
         await codec.prefetch(bytes);
         return codec.decode(bytes);
       }
-      // Compaction took the record after a newer one was written, of which the table hears soon.
+      // Compaction removed the record after a newer one was written, which the table will have read after a refresh.
       await this.#parts.table.refresh(WRITE_DEADLINE_MS);
       if (places.newest(id) === offset)
         throw new Problem("unavailable", `the record of ${id} cannot be found: try again`);
@@ -195,7 +196,7 @@ export class DeletionStore {
     await this.#parts.table.close();
   }
 
-  /** Writes the newest record of a request and waits until the table here has come to it. */
+  /** Writes the newest record of a request, and waits until the table here has applied or ignored it. */
   #write(id: string, value: Buffer, audited: readonly OutgoingRecord[] = []): Promise<Applied<DeletionLine>> {
     const { clock, writer } = this.#options;
     const { table, written } = this.#parts;
@@ -222,8 +223,8 @@ export class DeletionStore {
   }
 
   /**
-   * Writes the newest record again as it stands, since compaction would keep the older write that came after it (P5);
-   * no more of them before the table comes to that, as S5 of config-store.ts has it.
+   * Writes the newest record again unchanged, since compaction would keep the older write that came after it (P5); no
+   * further one before the table has read that, as by S5 of config-store.ts.
    */
   #repair(id: string): void {
     const { log } = this.#options.connection;
@@ -232,7 +233,7 @@ export class DeletionStore {
     if (revision === undefined || offset === undefined) return;
     written.repairSent(id, revision);
     const repairing = this.#bytesAt(id, offset).then(async (bytes) => {
-      // Compaction took the record after a newer one was written: there is nothing to repair.
+      // Compaction removed the record after a newer one was written: there is nothing to repair.
       if (bytes === null) return written.repairFailed(id);
       await this.#send(id, bytes, { revision, audited: [] });
       log.warn({ event: "deletion_repaired", deletionId: id, revision });
@@ -244,12 +245,14 @@ export class DeletionStore {
   }
 }
 
-/** Without who is deleted: the audit is kept for longer than events are. */
+/**
+ * The fields of a request that the audit has, without the users, since the audit is kept for longer than events are.
+ */
 function deletionAudit({ userIds, sourceIds, suppress }: Deletion): AuditedFields {
   return { users: userIds.length, sourceIds, suppress };
 }
 
-/** The request that is on record, which must be the one that is asked for. Throws a Problem otherwise. */
+/** Answers the request that is on record when its content is the one that is asked for. Throws a Problem otherwise. */
 function sameRequest(held: DeletionLine, { id, content }: Deletion): DeletionLine {
   if (held.content === content) return held;
   throw new Problem("conflict", `the id ${id} is that of another deletion request: take another id for this one`);

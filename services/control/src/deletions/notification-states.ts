@@ -1,22 +1,22 @@
-/** What became of a deletion request's notifications, out of the delivery log and the dead letters. */
+/** The states of a deletion request's notifications, by the delivery log and the dead letters. */
 import type { Notification } from "@posthaste/core/deletion/deletion";
 import type { MessageOutcome } from "../read-model/journal.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 export const NOTIFICATION_STATES = [
-  /** The brokers have it, or will when the request is carried out; no attempt is known. */
+  /** The brokers have the notification, or will when the request is carried out; no attempt is known. */
   "sent",
   /** An attempt failed; another follows. */
   "retrying",
   "delivered",
-  /** It will not be tried again, unless its dead letter is replayed. */
+  /** The notification is not tried again, unless its dead letter is replayed. */
   "dead",
 ] as const;
 export type NotificationStateName = (typeof NOTIFICATION_STATES)[number];
 
 export interface NotificationState extends Notification {
   readonly state: NotificationStateName;
-  /** Attempts that are known. */
+  /** How many attempts are known. */
   readonly attempts: number;
   /** When the first and the newest attempt started, ms since the epoch; null without one. */
   readonly firstAttemptMs: number | null;
@@ -25,12 +25,12 @@ export interface NotificationState extends Notification {
   readonly deadMs: number | null;
 }
 
-/** Message ids that are asked for in one question. */
+/** How many message ids one query has. */
 const STEP = 500;
 
 /**
- * The states of these notifications. A dead letter outweighs attempts that started before it; under `settle: each`
- * (`settlesEach`) any, since it is of a URL that no attempt after it concerns.
+ * The states of these notifications. A dead letter decides over attempts that started before it; under `settle: each`
+ * (`settlesEach`) over all attempts, since those after it are at other URLs.
  */
 export async function statesOf(
   readModel: ReadModel,

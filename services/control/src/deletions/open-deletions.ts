@@ -1,4 +1,4 @@
-/** Deletion requests and suppressions, joined: their tables, who carries requests out, and the calls about them. */
+/** Opens the parts of control that deal with deletion requests and suppressions. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -30,13 +30,13 @@ export interface OpenDeletionsOptions {
   readonly readModel: ReadModel;
   readonly producer: Producer;
   readonly trail: AuditTrail;
-  /** After so many days suppressions end by themselves; undefined for never. */
+  /** After how many days suppressions end by themselves; undefined for never. */
   readonly suppressionDays: number | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** See ConfigStoreOptions. */
   readonly writer: number;
-  /** A topic cannot be followed any more. */
+  /** Called when a topic cannot be followed any more. */
   readonly fail: (reason: Error) => void;
 }
 
@@ -46,7 +46,10 @@ export interface Deletions {
   /** For `/readyz`; see Table. */
   readonly states: readonly (true | string)[];
   caughtUp(): Promise<void>;
-  /** Carries out what another process left, and ends what is over, from now on; call it when everything caught up. */
+  /**
+   * Starts to carry out requests that another process left, and to end suppressions that are over. Call it when all
+   * tables have caught up.
+   */
   start(): void;
   close(): Promise<void>;
 }

@@ -1,20 +1,23 @@
 /**
- * Where the records of each deletion request stand in their topic, and whose record another one was written over.
+ * Where the records of each deletion request stand in their topic, and which record another one was written over.
  *
- * Owns: for each id the offset of the newest record, and of the newest one before it that asked for something else.
+ * Owns: for each id the offset of the newest record, and that of the newest one before it with another content.
  */
 import type { Clock } from "@posthaste/core/time";
 
-/** Longer than whoever wrote over another's record takes to put that back, or to give up. */
+/**
+ * How long a record counts as contested, in ms: longer than a process takes to put another's record back, or to give
+ * up.
+ */
 const PUT_BACK_MS = 30_000;
 
 interface Places {
   readonly offset: number;
-  /** What the newest record asks for: `Deletion.content`. */
+  /** The content of the newest record (`Deletion.content`); null for a tombstone. */
   readonly content: string | null;
-  /** Offset of the newest record that asked for something else; null where there is none. */
+  /** The offset of the newest record with another content; null where there is none. */
   readonly otherOffset: number | null;
-  /** What was asked for first, as far as the topic still says. */
+  /** The content that came first, as far as the topic still has it. */
   readonly firstContent: string | null;
   readonly notedAtMs: number;
 }
@@ -27,7 +30,7 @@ export class RecordPlaces {
     this.#clock = clock;
   }
 
-  /** The table came to a record; `content` is null for a tombstone. */
+  /** Notes a record that the table read; `content` is null for a tombstone. */
   note(id: string, content: string | null, offset: number): void {
     const before = this.#places.get(id);
     const isSame = before === undefined || before.content === content;
@@ -38,12 +41,12 @@ export class RecordPlaces {
     this.#places.set(id, { ...place, notedAtMs: this.#clock.monotonicMs() });
   }
 
-  /** Offset of the newest record of an id. */
+  /** The offset of the newest record of an id. */
   newest(id: string): number | undefined {
     return this.#places.get(id)?.offset;
   }
 
-  /** Whether the newest record was written over another's so lately that this may be put back. */
+  /** Whether the newest record was written over another's so recently that that one may be put back. */
   isContested(id: string): boolean {
     const places = this.#places.get(id);
     if (places === undefined || places.content === places.firstContent) return false;
@@ -51,8 +54,8 @@ export class RecordPlaces {
   }
 
   /**
-   * Offset of the record that the newest one, which asks for `content`, was written over; null where the newest asks
-   * for something else, since then whoever came first has written again, or where it is the first.
+   * The offset of the record that the newest one, with this `content`, was written over. Null when the newest has
+   * another content, since the process that came first has then written again, and when it is the first.
    */
   overwritten(id: string, content: string): number | null {
     const places = this.#places.get(id);

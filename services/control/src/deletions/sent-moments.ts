@@ -2,16 +2,16 @@
  * For how long this process has known that a request was carried out, by its own clock: that of the process that
  * carried it out may differ by any time.
  *
- * Owns: the moments of the requests that became known in the last `KEEP_MS`.
+ * Owns: the moments at which requests became known, of the last `KEEP_MS`.
  */
 import type { Clock } from "@posthaste/core/time";
 
-/** Whoever asks is content with less. */
+/** How long a moment is kept, in ms; longer than callers need. */
 const KEEP_MS = 60_000;
 
 export class SentMoments {
   readonly #clock: Clock;
-  /** In the order in which they became known. */
+  /** The moments at which requests became known, in that order. */
   readonly #knownAtMs = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -24,11 +24,11 @@ export class SentMoments {
       if (nowMs - atMs < KEEP_MS) break;
       this.#knownAtMs.delete(known);
     }
-    // What is written again of a request that is known says nothing new.
+    // A record that is written again for a known request changes nothing.
     if (!this.#knownAtMs.has(id)) this.#knownAtMs.set(id, nowMs);
   }
 
-  /** Of a request that is carried out; without end for one that has been known for long. */
+  /** For how many ms a request that was carried out has been known; Infinity for one that became known long ago. */
   forMs(id: string): number {
     const atMs = this.#knownAtMs.get(id);
     return atMs === undefined ? Number.POSITIVE_INFINITY : this.#clock.monotonicMs() - atMs;

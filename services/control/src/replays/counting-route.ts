@@ -1,4 +1,4 @@
-/** How far plans are that are being made: a count of a million takes seconds. */
+/** The route that tells how far the plans are that are being counted: a count of a million letters takes seconds. */
 import { z } from "zod";
 import { freshness } from "../http/freshness.ts";
 import { defineRoute, type Route } from "../http/route.ts";

@@ -1,11 +1,11 @@
-/** Places in the dead letters' topic in whatever order they come: a million that stand side by side are one run. */
+/** Places in the dead-letter topic, added in any order: a million that stand side by side are one run. */
 import { PlaceSet } from "./place-set.ts";
 
 export class LeftPlaces {
-  /** By partition, of each run where it begins and where the next offset after it stands, one after the other. */
+  /** For each partition the bounds of its runs, one after the other: where a run begins, and the offset behind it. */
   readonly #runs = new Map<number, number[]>();
 
-  /** What puts in the offsets of one partition; the lowest first costs least. */
+  /** Answers a function that adds offsets of one partition; ascending offsets cost least. */
   of(partition: number): (offset: number) => void {
     const runs = this.#runs.get(partition) ?? [];
     this.#runs.set(partition, runs);
@@ -24,7 +24,7 @@ export class LeftPlaces {
   }
 }
 
-/** Rows come so; a million runs are not sorted for nothing. */
+/** Whether the bounds ascend, as those of rows do: a million runs are then not sorted. */
 function isAscending(bounds: readonly number[]): boolean {
   return bounds.every((bound, index) => index === 0 || (bounds[index - 1] ?? 0) <= bound);
 }

@@ -1,7 +1,7 @@
 /**
  * Judges which dead letters are not to be sent again, and why.
  *
- * Owns nothing: it asks the tables and the delivery log each time, since what they say changes.
+ * Owns nothing: it asks the tables and the delivery log each time, since their answers change.
  */
 
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -18,34 +18,34 @@ import { type FoundLetter, isLetterSuppressed } from "./letter-reader.ts";
 import type { ListedLetter } from "./listed-letters.ts";
 import type { PastPlans } from "./plan-letters.ts";
 
-/** Message ids that are asked for in one question. */
+/** How many message ids one query of the delivery log has. */
 const STEP = 500;
-/** More attempts of one message to one destination than there are retries, several times over. */
+/** The most attempts of one message at one destination that are read: several times as many as there are retries. */
 const ATTEMPTS = 200;
 
-/** What replays need to know of a destination. */
+/** The fields of a destination that replays need. */
 export interface KnownDestination {
   readonly enabled: boolean;
   readonly settle: "any" | "each";
 }
 
-/** Out of its topic, or out of the read model. */
+/** A letter from its topic, or from the read model. */
 export type JudgedLetter = FoundLetter | ListedLetter;
 
 export interface LetterJudgeOptions {
   readonly past: Pick<PastPlans, "purged" | "replayed" | "purgedRows" | "replayedRows">;
   readonly suppressed: Pick<SuppressedUsersTable, "size" | "has" | "hasDigest">;
-  /** Undefined for one that was removed. */
+  /** The destination; undefined for one that was removed. */
   readonly destinationOf: (id: string) => KnownDestination | undefined;
   readonly readModel: Pick<ReadModel, "outcomes" | "newest">;
 }
 
 export interface Judging {
-  /** The replay that is carried out; null for a plan that is made. */
+  /** The id of the replay that is carried out; null for a plan that is being made. */
   readonly replayId: string | null;
-  /** Those too that were delivered since or replayed before. */
+  /** Whether letters that were delivered since or replayed before are sent too. */
   readonly again: boolean;
-  /** Attempts from then on are the replay's own, ms since the epoch. */
+  /** The moment from which on attempts are the replay's own, in ms since the epoch. */
   readonly beforeMs: number;
 }
 
@@ -62,7 +62,9 @@ export class LetterJudge {
     this.#options = options;
   }
 
-  /** For each letter why it is left out, null for one that is to be sent. Throws the Problem `unavailable`. */
+  /**
+   * Answers for each letter why it is left out, or null for one that is to be sent. Throws the Problem `unavailable`.
+   */
   async judge(found: readonly JudgedLetter[], judging: Judging): Promise<readonly (LeftOutCause | null)[]> {
     const causes = this.judgeByTables(found, judging);
     if (judging.again) return causes;
@@ -74,7 +76,7 @@ export class LetterJudge {
     });
   }
 
-  /** The same; while the delivery log cannot be asked, by what is in memory alone, and `onSilence` is told why. */
+  /** As `judge`, but while the delivery log cannot be asked as `judgeByTables`, and then `onSilence` is told why. */
   async judgeAnyway(
     found: readonly JudgedLetter[],
     judging: Judging,
@@ -89,7 +91,7 @@ export class LetterJudge {
     }
   }
 
-  /** The same by what is in memory alone: what was delivered since is not known. */
+  /** As `judge`, by the tables in memory alone, which do not know what was delivered since. */
   judgeByTables(found: readonly JudgedLetter[], { replayId, again }: Judging): readonly (LeftOutCause | null)[] {
     const { past } = this.#options;
     const isPurged = past.purged();
@@ -100,7 +102,7 @@ export class LetterJudge {
     });
   }
 
-  /** The same as `judge`, so far as rows tell. */
+  /** As `judge`, as far as rows tell. */
   byRow({ replayId, again }: Judging): RowJudge {
     const { past, suppressed } = this.#options;
     const [purged, replayed] = [past.purgedRows(), again ? () => () => false : past.replayedRows(replayId)];
@@ -124,7 +126,7 @@ export class LetterJudge {
 
   #causeNow(found: JudgedLetter): LeftOutCause | null {
     const { suppressed } = this.#options;
-    // What was dropped for a suppression has no body that could be sent.
+    // The letter of a suppressed user has no body that could be sent.
     if (found.facts.reason === "suppressed") return "suppressed";
     const isOfSuppressed =
       "record" in found ? isLetterSuppressed(suppressed, found) : isEntrySuppressed(suppressed, found);
@@ -164,7 +166,7 @@ export class LetterJudge {
     return byName;
   }
 
-  /** Where each URL is on its own, every one that was dead must have taken it. */
+  /** Whether the letter was delivered since. Under `settle: each` every URL that was dead must have taken it. */
   async #isDelivered(found: JudgedLetter, since: readonly MessageOutcome[], beforeMs: number): Promise<boolean> {
     const { messageId, destinationId, deadAtMs } = found.facts;
     const isBetween = (ms: number): boolean => ms >= deadAtMs && ms < beforeMs;
@@ -186,7 +188,10 @@ export class LetterJudge {
   }
 }
 
-/** Throws the Problem `unavailable` while the delivery log is not read: what was delivered since is not known. */
+/**
+ * Throws the Problem `unavailable` while the delivery log is being read, since it is not known what was delivered
+ * since.
+ */
 export function assertDeliveriesKnown(readModel: Pick<ReadModel, "isComplete">): void {
   if (readModel.isComplete("attempts")) return;
   throw new Problem("unavailable", "the delivery log is still being read: try again soon");

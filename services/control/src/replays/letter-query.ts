@@ -1,4 +1,4 @@
-/** Which dead letters: the filters as callers give them, in a query or a body. */
+/** The filters of dead letters as callers give them, in a query or a body. */
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
@@ -10,7 +10,7 @@ const MAX_NAMED = 5000;
 const REASONS = [...DEAD_LETTER_REASONS, OTHER] as const;
 const TYPES = [...EVENT_TYPES, OTHER] as const;
 
-/** What a list's query and a plan's body have in common. */
+/** The fields that the query of a list and the body of a plan have in common. */
 export const letterQuery = {
   destinationId: z.string().optional(),
   reason: z.enum(REASONS, `expected one of ${REASONS.join(", ")}`).optional(),
@@ -40,10 +40,10 @@ const asked = z.object(letterInput);
 
 const time = z.iso.datetime().optional();
 
-/** The filter as it is told. */
+/** The filter as the API shows it. */
 export const letterFilter = asked.extend({ since: time, until: time });
 
-/** The filter; nothing that was not asked for stands in it. */
+/** The filter of a caller's input, without the fields that the caller left out. */
 export function filterFrom({ since, until, ...named }: z.output<typeof asked>): LetterFilter {
   const filter: LetterFilter = {
     destinationId: named.destinationId,
@@ -61,7 +61,7 @@ export function filterFrom({ since, until, ...named }: z.output<typeof asked>): 
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
-/** The filter as it was asked for. */
+/** A filter as the API shows it. */
 export function viewFilter({ sinceMs, untilMs, ...named }: LetterFilter): z.input<typeof letterFilter> {
   return {
     ...named,

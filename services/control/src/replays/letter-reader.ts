@@ -1,4 +1,4 @@
-/** Dead letters out of their topic, a partition from one offset to another, for whoever counts, sends or exports. */
+/** Reads dead letters from their topic, a partition from one offset to another, to count, send or export them. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { type DeliveryOfUser, isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
@@ -22,7 +22,7 @@ export interface LetterBatch {
   readonly letters: readonly FoundLetter[];
   /** Offsets of records that are no dead letters, or that no schema reads. */
   readonly unreadable: readonly number[];
-  /** Everything below is in this batch or in one before. */
+  /** The offset below which every record is in this batch or in one before. */
   readonly next: number;
 }
 
@@ -35,8 +35,8 @@ export interface LetterReaderOptions {
 }
 
 /**
- * The letters of a range in order. Ends at the range's end; fails when the topic was removed or made anew, and with
- * `closed` when the signal says so. What is not asked for any more is not read.
+ * Reads the letters of a range in order, up to its end. Fails when the topic was removed or made anew, and with
+ * `closed` when `signal` ends the reading. Reads no further than it is asked.
  */
 export async function* readLetters(
   options: LetterReaderOptions,
@@ -50,7 +50,7 @@ export async function* readLetters(
   }
 }
 
-/** The letter of one place; null where there is none, or none that can be read. Rejects with `deadline_exceeded`. */
+/** Reads the letter of one place; null where there is none that can be read. Rejects with `deadline_exceeded`. */
 export async function readLetter(
   options: LetterReaderOptions,
   place: { readonly partition: number; readonly offset: number },
@@ -86,7 +86,7 @@ async function batchOf(
   return { letters, unreadable, next };
 }
 
-/** Waits for a registry that does not answer. */
+/** Fetches the schema of a record, and waits for a registry that does not answer. */
 async function prefetch({ connection, topic, codec }: LetterReaderOptions, value: Buffer, signal: AbortSignal) {
   const asked = codec.prefetch(value);
   if (asked === undefined) return;
@@ -104,7 +104,7 @@ async function prefetch({ connection, topic, codec }: LetterReaderOptions, value
   );
 }
 
-/** Whether nothing of the letter is to be sent or shown, since its user is suppressed. */
+/** Whether the letter must be neither sent nor shown, since its user is suppressed. */
 export function isLetterSuppressed(suppressed: SuppressedUsers, { letter, record }: FoundLetter): boolean {
   const ofUser: DeliveryOfUser = {
     delivery: letter,

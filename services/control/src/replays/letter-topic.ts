@@ -1,8 +1,8 @@
 /**
- * Which topic of the dead letters' name is the present one: one that was made anew has other letters at the same
- * offsets, so that nothing of what was planned, replayed or purged is said of them.
+ * The id of the present dead-letter topic. A topic that was made anew has other letters at the same offsets, so that
+ * plans, replays and purges of the old topic say nothing of them.
  *
- * Owns: the topic's id as it was seen last, and the watch on it.
+ * Owns: the topic's id as it was last seen, and the watch on it.
  */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicId, readTopicIds } from "@posthaste/kafka/connection/topic-id";
@@ -29,14 +29,13 @@ export class LetterTopic {
     return new LetterTopic(connection, topic, await readTopicId(connection, topic));
   }
 
-  /** As it was seen last; null where the cluster has none. */
+  /** The id as it was last seen; null where the cluster gives none. */
   get id(): string | null {
     return this.#id;
   }
 
   /**
-   * As it is now. Waits for brokers until `signal` says that this is enough. Rejects with `topic_missing` and
-   * `broker_unavailable`.
+   * Reads the id. Waits for brokers until `signal` ends that. Rejects with `topic_missing` and `broker_unavailable`.
    */
   async refresh(signal: AbortSignal): Promise<string | null> {
     const found = await readTopicIds(this.#connection, [this.#topic], { signal });
@@ -56,7 +55,7 @@ export class LetterTopic {
       everyMs: LOOK_MS,
       onRemade: () => {
         this.#connection.log.warn({ event: "dead_letters_made_anew", topic: this.#topic });
-        // One that is missing by then is looked for again as what it was.
+        // A topic that is missing by then is watched further under its old id.
         this.refresh(this.#closing.signal)
           .catch(() => undefined)
           .finally(() => this.#look());

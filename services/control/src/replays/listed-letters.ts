@@ -1,5 +1,5 @@
 /**
- * Dead letters out of the read model, for whoever counts them.
+ * Dead letters from the read model, to count them.
  *
  * Owns nothing.
  */
@@ -12,14 +12,14 @@ import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 const JOURNAL = "dead_letters";
-/** Entries that are asked for at a time, and those that are looked through for them. */
+/** How many entries one query answers at the most, and how many it looks through. */
 const STEP = 2000;
 const LOOK_THROUGH = 20_000;
 
 /** A dead letter as the read model has it. */
 export interface ListedLetter {
   readonly facts: LetterFacts;
-  /** Those that were dead. */
+  /** The URLs that were dead. */
   readonly urls: readonly string[];
   /** See JournalEntry. */
   readonly users: string;
@@ -30,7 +30,10 @@ export type LettersReadModel = Pick<
   "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterEvent" | "letterRows"
 >;
 
-/** The part of each range of which every dead letter is held; none where that is not known, or of another topic. */
+/**
+ * The part of each range of which the read model has every letter; none where that is not known, or the topic is
+ * another.
+ */
 export async function heldRanges(
   readModel: LettersReadModel,
   topicId: string | null,
@@ -46,7 +49,7 @@ export async function heldRanges(
   });
 }
 
-/** About how many there are to look at for the filter, by the hours that are counted beforehand. */
+/** About how many letters must be looked at for the filter, by the counts of each hour. */
 export async function someListed(
   readModel: Pick<LettersReadModel, "letterHours">,
   { destinationId, reason, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: LetterFilter,
@@ -61,7 +64,7 @@ export function listedFrom(entries: readonly JournalEntry[]): readonly ListedLet
   return entries.map((entry) => ({ ...judgedFromEntry(entry), users: entry.users }));
 }
 
-/** Those of the ranges that fit, in no order. */
+/** The letters of the ranges that fit the filter, in no order. */
 export async function* listedLetters(
   readModel: Pick<LettersReadModel, "search">,
   filter: LetterFilter,
@@ -77,7 +80,7 @@ export async function* listedLetters(
   };
   const indexed = { destinationId, kind: reason, sinceMs, untilMs, anyAge: true };
   const asked = { ...indexed, texts: letterTexts(filter), limit: STEP, lookThrough: LOOK_THROUGH };
-  // Those of a message are found by its id, whatever else is held.
+  // The letters of a message are found by its id, however many others there are.
   for (const messageId of new Set(filter.messageIds ?? [undefined])) {
     let after: JournalCursor | undefined;
     do {

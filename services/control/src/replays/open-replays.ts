@@ -1,4 +1,4 @@
-/** Everything of control that is about replays and purges, put together. */
+/** Opens the parts of control that deal with replays and purges. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { type AvroReplayRecord, createReplayCodec } from "@posthaste/contracts/replay-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -55,23 +55,23 @@ export interface OpenedReplays {
   readonly past: PastPlans;
   readonly live: LiveReplays;
   readonly plans: () => Iterable<HeldPlan>;
-  /** For whoever else reads dead letters. */
+  /** What other parts need to read dead letters. */
   readonly reading: LetterReaderOptions;
-  /** Of the table, for `/readyz`. */
+  /** The state of the table of plans, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
-  /** Runs what is due from now on, where this process is the one; call it when everything caught up. */
+  /** Starts to run replays, where the group chooses this process. Call it when all tables have caught up. */
   start(): void;
   close(): Promise<void>;
 }
 
-/** Replays as they change. */
+/** Changes of replays, for the live stream. */
 export interface LiveReplays {
   readonly recent: RecentEntries<PlanChange>;
   readonly freshness: Freshness;
   /**
-   * As the list has it, without what came of the deliveries; null for what is not listed, and for a change after which
-   * there was another.
+   * A replay as the list shows it, without the outcomes of its deliveries; null for a plan that is not listed, and for
+   * a change that is not the plan's newest.
    */
   rowOf(change: PlanChange, offset: number): object | null;
 }
@@ -84,7 +84,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     openCodec<DeadLetter>("dead-letter"),
     openCodec<Delivery>("delivery"),
     LetterTopic.open(connection, names.deadLetters),
-    // Its own, so that no progress waits behind a configuration, nor a configuration behind it.
+    // A producer of its own, so that progress and configuration do not wait for one another.
     createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
   const changes = new ReplayChanges();

@@ -1,6 +1,6 @@
 /**
- * A rate that is kept over the time that it runs, not only between two steps: what a pause of up to a second held up is
- * caught up with, what a longer one held up is not.
+ * A rate that is kept over its whole time, and not only between two steps: what a pause delayed is caught up with for a
+ * pause of up to a second, and not beyond that.
  */
 const CATCH_UP_MS = 1000;
 

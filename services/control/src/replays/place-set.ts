@@ -1,23 +1,24 @@
-/** Places in the dead letters' topic, as runs of offsets by partition; small where they are few or dense. */
+/** Places in the dead-letter topic, as runs of offsets by partition; small where the places are few or dense. */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { PosthasteError } from "@posthaste/core/errors";
 
-/** `from` up to before `to`. */
+/** The offsets from `from` up to, not including, `to`. */
 interface Run {
   readonly from: number;
   to: number;
 }
 
-/** A record that holds them must not be larger than a broker takes. */
+/** The most bytes of encoded places: a broker must take the record that has them. */
 export const MAX_PLACES_BYTES = 600_000;
-/** Of an offset, which has at most 53 bits. */
+/** The most bytes of an offset, which has at most 53 bits. */
 const MAX_VARINT_BYTES = 8;
 
 export class PlaceSet {
   readonly #runs = new Map<number, Run[]>();
 
   /**
-   * Offsets of a partition come in ascending order, in each call and over all; one that is there is nothing new.
+   * Adds offsets of a partition, which must ascend within each call and from call to call. An offset that is there
+   * changes nothing.
    */
   add(partition: number, offsets: Iterable<number>): void {
     const runs = this.#runs.get(partition) ?? [];
@@ -33,7 +34,7 @@ export class PlaceSet {
     }
   }
 
-  /** As `add`, by the bounds of runs one after the other: where each begins, and the offset behind it. */
+  /** As `add`, for runs by their bounds: where each begins, and the offset behind it. */
   addRuns(partition: number, bounds: readonly number[]): void {
     const runs = this.#runs.get(partition) ?? [];
     let last = runs.at(-1);
@@ -103,7 +104,7 @@ export class PlaceSet {
 
 /** Seven bits a byte, the lowest first; for numbers past 32 bits too. */
 function varintBytes(numbers: readonly number[]): Uint8Array {
-  // There may be a million of them: no array for each.
+  // There may be a million numbers, so none gets an array of its own.
   const bytes = new Uint8Array(numbers.length * MAX_VARINT_BYTES);
   let length = 0;
   for (const number of numbers) {

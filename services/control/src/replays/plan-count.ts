@@ -1,7 +1,7 @@
 /**
- * What a plan comes to, as letters are counted, whole or by their rows in the read model.
+ * The count of a plan, letter by letter: by whole letters, or by their rows in the read model.
  *
- * Owns: the counts, and the places of what is left out.
+ * Owns: the counts, and the places of letters that are left out.
  */
 import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
@@ -16,7 +16,7 @@ import type { PastPlans } from "./plan-letters.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 const SAMPLES = 3;
-/** Of the counts by destination, reason, error and type, the largest. */
+/** The most counts by destination, reason, error and type that are answered, the largest. */
 const GROUPS = 100;
 
 export interface LetterCount {
@@ -29,7 +29,7 @@ export interface LetterCount {
 
 type Counted = Omit<LetterCount, "count"> & { count: number };
 
-/** Letters that are alike, for which one answer has to be found once. */
+/** Letters that are alike, which have some of their answers in common. */
 interface AlikeCount {
   readonly fits: boolean;
   readonly causeOf: ReturnType<RowJudge["ofAlike"]>;
@@ -52,11 +52,11 @@ export class PlanCount {
   readonly #counts = new Map<string, Counted>();
   #fitsRow: RowFilter["fitsRow"] = () => null;
   readonly #alike = new Map<number, AlikeCount>();
-  /** Of the rows that matched, the newest first; whatever falls out is used again. */
+  /** The newest rows that matched, newest first. Cursors are used again, since there may be a million rows. */
   readonly #newest: KeptCursor[] = [];
   readonly #left = new LeftPlaces();
   readonly #sampled: LetterFacts[] = [];
-  /** Letters that were looked at. */
+  /** How many letters were looked at. */
   looked = 0;
   matched = 0;
   leftOut: LeftOutCounts = NONE_LEFT_OUT;
@@ -72,7 +72,10 @@ export class PlanCount {
     return counted.sort((a, b) => b.count - a.count).slice(0, GROUPS);
   }
 
-  /** The newest first; of one moment in the order of their places, so that nobody can tell how they were counted. */
+  /**
+   * The newest letters, newest first; those of one moment in the order of their places, so that nobody can tell how
+   * they were counted.
+   */
   get samples(): readonly LetterSample[] {
     return this.#sampled.map((letter) => {
       const { messageId, destinationId, reason, type, deadAtMs } = letter;
@@ -80,7 +83,7 @@ export class PlanCount {
     });
   }
 
-  /** Of whatever was left out. */
+  /** The places of the letters that are left out. */
   places(): PlaceSet {
     return this.#left.places();
   }
@@ -99,12 +102,15 @@ export class PlanCount {
     }
   }
 
-  /** Those of the rows that would be samples. */
+  /** The places of the newest rows that matched, which become samples. */
   get newestRows(): readonly JournalCursor[] {
     return this.#newest;
   }
 
-  /** Rows name these, and the filter's event. Answers whether `takeRows` has to know whom letters are about. */
+  /**
+   * Prepares for rows, which name `alike` and the filter's event by numbers. Answers whether `takeRows` needs the users
+   * of rows.
+   */
   beginRows(alike: readonly AlikeLetters[], eventId: number | null): boolean {
     const { judge, past } = this.#parts;
     const { fitsAlike, fitsRow } = rowFilter(this.plan.filter, eventId);
@@ -121,7 +127,7 @@ export class PlanCount {
     return rowJudge.needsUsers;
   }
 
-  /** Takes letters by their rows; answers where those stand that have to be taken whole. */
+  /** Takes letters by their rows. Answers the places of the letters that must be taken whole. */
   takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
     const whole: JournalCursor[] = [];
     const leftOut = { ...this.leftOut };
@@ -143,7 +149,7 @@ export class PlanCount {
     return whole;
   }
 
-  /** The newest are kept. */
+  /** Offers a letter as a sample; the newest are kept. */
   sample(letter: LetterFacts): void {
     const sampled = this.#sampled;
     const last = sampled.at(-1);
@@ -152,7 +158,7 @@ export class PlanCount {
     sampled.sort((a, b) => (isNewer(timed(a), timed(b)) ? -1 : 1)).splice(SAMPLES);
   }
 
-  /** Places that no replay of the plan is to send. */
+  /** Leaves places out, which no replay of the plan is to send. */
   leave(partition: number, offsets: readonly number[]): void {
     const leave = this.#left.of(partition);
     for (const offset of offsets) leave(offset);
@@ -179,7 +185,10 @@ export class PlanCount {
     this.#keepNewest(row);
   }
 
-  /** Most rows come in the order of their times: this is for each of a million, and makes nothing anew. */
+  /**
+   * Keeps a row if it is among the newest. It runs for each of a million rows, mostly in the order of their times, and
+   * makes no new objects.
+   */
   #keepNewest(row: LetterRow): void {
     const newest = this.#newest;
     const last = newest.at(-1);
@@ -205,7 +214,7 @@ export class PlanCount {
   }
 }
 
-/** As `newestFirst`, where each letter has one place. */
+/** Whether a letter comes before another in the order of `newestFirst`; here each letter has one place. */
 function isNewer(one: Omit<JournalCursor, "place">, other: Omit<JournalCursor, "place">): boolean {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.partition === other.partition ? one.offset > other.offset : one.partition > other.partition;

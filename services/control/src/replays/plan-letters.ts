@@ -1,4 +1,4 @@
-/** Whether a plan names a dead letter (RP1 of `replay.ts`), a replay sent it, or a purge took it. */
+/** Whether a plan names a dead letter (RP1 of core's `replay.ts`), a replay sent it, or a purge took it. */
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { type LetterFacts, letterCheck } from "@posthaste/core/replay/letter-filter";
 import { nextOffset } from "@posthaste/core/replay/replay";
@@ -11,17 +11,17 @@ import type { HeldPlan, ReplayStore } from "./replay-store.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 export type LetterTest = (letter: LetterFacts) => boolean;
-/** For letters that are alike: whether one of them is meant; null where only the whole letter tells. */
+/** For letters that are alike, the test of one by its row; null where only the whole letter tells. */
 export type RowsTest = (letters: AlikeLetters) => (row: LetterRow) => boolean | null;
 type PlaceTest = (place: Pick<LetterFacts, "partition" | "offset">) => boolean;
 
-/** The letters that were counted when the plan was made. */
+/** The test for the letters that a plan names. */
 export function meantBy(plan: ReplayPlan): LetterTest {
   const [fits, isNamed] = [letterCheck(plan.filter), namedBy(plan)];
   return (letter) => isNamed(letter) && fits(letter);
 }
 
-/** The places that the plan counted, whatever stands there. */
+/** The test for the places that a plan names, whatever letter stands there. */
 function namedBy({ ranges, leftOutPlaces }: ReplayPlan): PlaceTest {
   const leftOut = PlaceSet.decode(leftOutPlaces);
   return ({ partition, offset }) => {
@@ -31,7 +31,7 @@ function namedBy({ ranges, leftOutPlaces }: ReplayPlan): PlaceTest {
   };
 }
 
-/** The same by rows, of several plans: where each stands that is meant, and what was asked for. */
+/** The test, by rows, for the letters that any of several plans names. */
 function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: PlaceTest }[]): RowsTest {
   return (letters) => {
     const ofThem = tests.filter(({ filter }) => filter.fitsAlike(letters));
@@ -48,7 +48,7 @@ function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: 
   };
 }
 
-/** What earlier plans did, by the records that stand now; tests are made anew only for records that changed. */
+/** What earlier plans did, by their current records. A test is made anew only for a record that changed. */
 export class PastPlans {
   readonly #store: Pick<ReplayStore, "plans">;
   readonly #letters: Pick<LetterTopic, "id">;
@@ -59,19 +59,19 @@ export class PastPlans {
     this.#letters = letters;
   }
 
-  /** Whether there is anything that was purged; while there is not, nobody needs to ask. */
+  /** Whether there was a purge; while there was none, nobody needs to ask. */
   get hasPurges(): boolean {
     for (const { plan } of this.#plans()) if (isPurge(plan)) return true;
     return false;
   }
 
-  /** Of the letters that one of the purges named. */
+  /** The test for letters that a purge names. */
   purged(): LetterTest {
     const tests = [...this.#plans()].filter(({ plan }) => isPurge(plan)).map(({ plan }) => this.#meant(plan));
     return (letter) => tests.some((test) => test(letter));
   }
 
-  /** Of the letters that a replay sent, but for the one of that id. */
+  /** The test for letters that a replay sent, other than the replay of that id. */
   replayed(exceptId: string | null): LetterTest {
     const tests = [...this.#plans()]
       .filter(({ id, plan }) => id !== exceptId && plan.purpose === "replay")
@@ -96,7 +96,7 @@ export class PastPlans {
     return byRows(sent);
   }
 
-  /** Those over the topic as it is now. */
+  /** The plans over the present topic. */
   *#plans(): Iterable<HeldPlan> {
     const { id } = this.#letters;
     for (const held of this.#store.plans()) {
@@ -124,7 +124,7 @@ export class PastPlans {
   }
 }
 
-/** Of the places that a plan names, those that its replay sent. */
+/** The test for places that a replay has passed and did not leave out. */
 function passedBy(progress: RecordedProgress): PlaceTest {
   const leftOut = PlaceSet.decode(progress.leftOutPlaces);
   return ({ partition, offset }) =>

@@ -1,15 +1,15 @@
 /**
- * Makes plans: counts the dead letters that fit, up to where their topic ends when it is asked for, out of the read
- * model what it holds and out of the topic itself the rest.
+ * Makes plans. It counts the dead letters that fit a filter, up to the topic's end of the moment of asking: by the read
+ * model as far as that has them, and the rest from the topic itself.
  *
- * Owns: the turn in which plans are made, and those that are being made.
- * PL1  The ends are fixed first; what comes later belongs to no plan that is made now.
- * PL2  One plan is made at a time in a process: each reads a whole topic. Where one partition cannot be counted, the
- *      others are not read on.
- * PL3  What is counted is the same both ways: the read model is asked for ranges of which it holds every letter, and
- *      where it dropped some of them meanwhile, that count is thrown away.
- * PL4  What is being counted says how far it is from when it is asked for until it is made, given up or failed. How
- *      much there is to count is an estimate: the count itself is what finds out.
+ * Owns: the lane in which plans are made one after the other, and the plans that are being made.
+ * PL1  The ends are fixed first; letters that come later belong to no plan that is being made.
+ * PL2  A process makes one plan at a time, since each reads a whole topic. When one partition cannot be counted, the
+ *      reading of the others ends too.
+ * PL3  Both ways count the same. The read model is asked for ranges of which it has every letter, and when it dropped
+ *      some of them meanwhile, that count is thrown away.
+ * PL4  A plan tells how far its count is, from when it is asked for until it is made, given up or failed. How much
+ *      there is to count is an estimate, which only the count itself confirms.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
@@ -28,11 +28,11 @@ import { type CountedPlan, type LetterCount, PlanCount } from "./plan-count.ts";
 import type { PastPlans } from "./plan-letters.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";
 
-/** How long a plan may wait to be started. */
+/** How long a plan may wait to be started, in ms. */
 const PLAN_KEEP_MS = 60 * 60 * 1000;
-/** Brokers that do not answer are not waited for any longer. */
+/** How long brokers that do not answer are waited for, in ms. */
 const BROKERS_MS = 10_000;
-/** Counts out of the read model that may have to be thrown away (PL3). */
+/** How many counts by the read model are tried before all is read from the topic (PL3). */
 const TRIES = 2;
 
 export interface PlanInput {
@@ -44,7 +44,7 @@ export interface PlanInput {
 
 export interface MadePlan {
   readonly plan: ReplayPlan;
-  /** The largest first. */
+  /** The counts, the largest first. */
   readonly counts: readonly LetterCount[];
 }
 
@@ -61,7 +61,7 @@ export class Planner {
   readonly #options: PlannerOptions;
   /** PL2. */
   readonly #lanes = new Lanes();
-  /** PL4, in the order in which they were asked for. */
+  /** The plans that are being made, in the order in which they were asked for (PL4). */
   readonly #counting = new Set<CountingPlan>();
 
   constructor(options: PlannerOptions) {
@@ -69,8 +69,8 @@ export class Planner {
   }
 
   /**
-   * Throws the Problem `conflict` where more is left out, here and there, than can be noted; `unavailable` while the
-   * delivery log cannot be asked. `signal` ends the reading.
+   * Makes a plan. Throws the Problem `conflict` when more letters are left out than can be noted, and `unavailable`
+   * while the delivery log cannot be asked. `signal` ends the reading.
    */
   async make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
     const counting: CountingPlan = { input, askedAtMs: this.#options.clock.nowMs(), count: null, of: null };
@@ -82,7 +82,7 @@ export class Planner {
     }
   }
 
-  /** PL4: the first of them is counted, the others wait for their turn. */
+  /** PL4. The first plan is being counted, the others wait. */
   counting(): readonly PlanCounting[] {
     return [...this.#counting].map(({ input, askedAtMs, count, of }) => {
       const looked = count?.looked ?? 0;
@@ -143,7 +143,7 @@ export class Planner {
         if (isWhole) return { count, rest: restOf(ranges, held) };
       }
     } catch (error) {
-      // It cannot be asked.
+      // The read model cannot be asked.
       if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
     }
     return { count: begin(), rest: ranges };
@@ -177,9 +177,9 @@ interface AskedCount {
 }
 
 interface HeldCount {
-  /** Of what the read model holds. */
+  /** The count by the read model. */
   readonly count: PlanCount;
-  /** What the topic is to be read for. */
+  /** The ranges that are to be read from the topic. */
   readonly rest: readonly PlannedRange[];
 }
 
@@ -208,7 +208,7 @@ function lengthOf(ranges: readonly PlannedRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + (end - start), 0);
 }
 
-/** The ranges without the parts that are held. */
+/** The ranges without the parts that the read model has. */
 function restOf(ranges: readonly PlannedRange[], held: readonly PlannedRange[]): readonly PlannedRange[] {
   return ranges.flatMap(({ partition, start, end }) => {
     const part = held.find((each) => each.partition === partition) ?? { start: end, end };

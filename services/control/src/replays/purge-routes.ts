@@ -1,4 +1,7 @@
-/** Purges: dead letters that are to be seen no more. A log cannot be cut in the middle, so that is a mark. */
+/**
+ * The routes of purges, after which dead letters are not shown any more. A log cannot be cut in the middle, so that a
+ * purge is a mark.
+ */
 import { z } from "zod";
 import { invalidInput } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -7,7 +10,7 @@ import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { planAnswer, viewPlan } from "./replay-view.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** As long as the topic keeps a dead letter. */
+/** How long the topic keeps a dead letter, in ms. */
 const KEPT_MS = 14 * DAY_MS;
 
 const purgeInput = z.strictObject({

@@ -1,8 +1,8 @@
 /**
- * Changes of plans as they are read. Each stands for the plan as it is by the time that it is looked at, so of several
- * changes of one plan only the newest says anything.
+ * The changes of plans, as they are read. A change shows the plan as it is when somebody looks, so that of several
+ * changes of one plan only the newest counts.
  *
- * Owns: the changes, and where the newest of each plan stands.
+ * Owns: the changes, and the offset of the newest of each plan.
  */
 import { RecentEntries } from "../recent-entries.ts";
 
@@ -21,7 +21,7 @@ export class ReplayChanges {
     this.recent.begin(0, 0);
   }
 
-  /** A record of the plan, or of how far it is, was read. */
+  /** Notes that a record of the plan, or of its progress, was read. */
   note(id: string, offset: number): void {
     this.#newest.set(id, offset);
     this.recent.add(0, offset + 1, [{ offset, place: 0, value: { id }, bytes: CHANGE_BYTES }]);

@@ -1,4 +1,4 @@
-/** What each call about plans, replays and purges does. */
+/** The handlers of the operations on plans, replays and purges. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
@@ -16,7 +16,7 @@ import { isOver } from "./replay-runner.ts";
 import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
 import type { ToldCount, ToldCounts } from "./told-counts.ts";
 
-/** How long an answer waits for the runner to come to what was asked. */
+/** How long an answer waits for the runner to obey, in ms. */
 const SETTLE_MS = 2000;
 const LOOK_MS = 25;
 
@@ -35,7 +35,7 @@ export interface StartAsked {
   readonly ratePerSecond?: number | undefined;
 }
 
-/** A plan, and the id under which it stands; null where nothing matched. */
+/** A plan and its id; null where nothing matched. */
 export interface StoredPlan {
   readonly id: string | null;
   readonly made: MadePlan;
@@ -49,7 +49,10 @@ export class ReplayHandlers {
     this.#options = options;
   }
 
-  /** Counts, and stores the plan for an hour where anything matched. `signal` ends it when nobody waits any more. */
+  /**
+   * Counts, and stores the plan for an hour where any letter matched. `signal` ends the count when nobody waits any
+   * more.
+   */
   async plan(input: PlanInput, signal: AbortSignal): Promise<StoredPlan> {
     const { store, planner, told, readModel } = this.#options;
     if (input.purpose === "replay" && !input.again) assertDeliveriesKnown(readModel);
@@ -63,7 +66,10 @@ export class ReplayHandlers {
     return { data: this.#options.told.all(), ...this.#options.store.freshness };
   }
 
-  /** Throws the Problem `not_found`, `conflict` for a plan of another purpose or one that was started before. */
+  /**
+   * Starts a plan. Throws the Problem `not_found`, and `conflict` for a plan of another purpose or one that was started
+   * before.
+   */
   async start(id: string, { purpose, by, ratePerSecond }: StartAsked): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
     const held = await this.#find(id);
@@ -80,14 +86,14 @@ export class ReplayHandlers {
     return now;
   }
 
-  /** Oldest first, plans that nobody started left out. */
+  /** The replays that were started, oldest first. */
   list(query: PageQuery): Page<HeldPlan> & Freshness {
     const nowMs = this.#options.clock.nowMs();
     const started = [...this.#options.store.plans()].filter((held) => isListed(held, nowMs));
     return { ...pageFrom(started, query), ...this.#options.store.freshness };
   }
 
-  /** As `list` has it; undefined for one that it leaves out. */
+  /** A replay as `list` has it; undefined for one that `list` leaves out. */
   listed(id: string): HeldPlan | undefined {
     const held = this.#options.store.get(id);
     return held !== undefined && isListed(held, this.#options.clock.nowMs()) ? held : undefined;
@@ -100,7 +106,7 @@ export class ReplayHandlers {
     return held;
   }
 
-  /** Answers when the runner has come to it, or after two seconds as it stands then. */
+  /** Asks the runner for an act. Answers when the runner has obeyed, or after two seconds. */
   async act(id: string, act: Exclude<ReplayAct, "start">, by: Author): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
     await this.find(id);
@@ -129,14 +135,14 @@ function isListed(held: HeldPlan, nowMs: number): boolean {
   return held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs);
 }
 
-/** Whether the runner has come to what is wanted. */
+/** Whether the runner has obeyed what is wanted. */
 function isSettled({ plan, progress }: HeldPlan): boolean {
   if (plan.want === "cancelled") return progress !== undefined && progress.endedAtMs !== null;
   if (plan.want === "paused") return progress?.state !== "running";
   return true;
 }
 
-/** Refuses a call that names a plan and says beside it which dead letters. */
+/** Refuses a request that names a plan and also has a filter. */
 export function assertPlanAlone(input: Readonly<Record<string, unknown>>): void {
   const others = Object.entries(input).filter(([, value]) => value !== undefined && value !== false);
   const [first] = others.find(([name]) => name !== "plan" && name !== "ratePerSecond") ?? [];

@@ -1,16 +1,16 @@
-/** What came of the deliveries that replays sent. */
+/** The outcomes of the deliveries that replays sent. */
 import { isPosthasteError } from "@posthaste/core/errors";
 import { Problem } from "../http/problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 export interface ReplayOutcomes {
-  /** What receivers took. */
+  /** How many were delivered. */
   readonly delivered: number;
-  /** What became a dead letter again. */
+  /** How many became dead letters again. */
   readonly failedAgain: number;
 }
 
-/** By replay; null for all while the delivery log cannot be asked. */
+/** The outcomes of each replay; null while the delivery log cannot be asked. */
 export async function replayOutcomes(
   readModel: Pick<ReadModel, "replayed">,
   replayIds: readonly string[],

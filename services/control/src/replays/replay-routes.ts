@@ -1,4 +1,4 @@
-/** Replays of dead letters: planned, started, looked at, stopped. */
+/** The routes of replays: to plan, start, look at and stop them. */
 import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -17,7 +17,7 @@ const replayInput = z.strictObject({
   dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),
 });
 
-/** What can be asked of a replay that was started. */
+/** The acts on a replay that was started. */
 const ACTS = {
   pause: "Stop a replay until it is resumed",
   resume: "Go on with a replay that is paused",
@@ -96,7 +96,7 @@ export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel
   ];
 }
 
-/** Each with what came of its deliveries. */
+/** The replays with the outcomes of their deliveries. */
 async function viewReplays(
   readModel: Pick<ReadModel, "replayed">,
   held: readonly HeldPlan[],

@@ -1,19 +1,19 @@
 /**
- * Carries out one replay, from where it stands to its end, or to where it is to stop.
+ * Carries out one replay, from its progress to its end, or to where it is to stop.
  *
  * Owns: the producer of the deliveries, and the progress of this runner (`run-progress.ts`).
- * Z1  A replayed delivery keeps its key, message id and body, and carries an origin of no incarnation (O3 of
- *     `origin.ts`): it is new to whoever drops repeats, and the receiver's idempotency key says what it is. It has a
- *     new window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
- * Z2  It sends the letters that the plan names (RP1 of `replay.ts`): what dies again is not taken up by the same
- *     replay.
- * Z3  A partition after the other, each from its start: the order of a key stays.
- * Z4  Its records go through a producer of its own: no write of control's waits behind them.
- * Z5  The progress is written each second, and before more than a batch goes without it. While it cannot be written
- *     nothing goes.
- * Z6  What to leave out is judged again, letter by letter, shortly before it would be sent.
- * Z7  It stops when it is asked to, also where it comes by nothing that is to be sent, or waits for a broker or the
- *     registry. In a topic that was made anew it sends nothing: what was planned is gone with the old one.
+ * Z1  A replayed delivery keeps its key, message id and body, and has an origin without an incarnation (O3 of
+ *     `origin.ts`): delivery takes it for no repeat, and the receiver's idempotency key says what it is. It has a new
+ *     retry window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
+ * Z2  A run sends the letters that its plan names (RP1 of core's `replay.ts`): a delivery that dies again is not sent
+ *     again by the same replay.
+ * Z3  It goes through one partition after the other, each from its start, so that the order of a key stays.
+ * Z4  Its deliveries go through a producer of their own, so that no other write of control waits behind them.
+ * Z5  The progress is written each second, and before more than a batch is sent without it. While it cannot be written,
+ *     nothing is sent.
+ * Z6  Which letters to leave out is judged again, letter by letter, shortly before each would be sent.
+ * Z7  A run stops when it is asked to, even while it finds nothing to send or waits for a broker or the registry. From
+ *     a topic that was made anew it sends nothing: the letters of the plan are gone with the old topic.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -34,14 +34,17 @@ import { type LetterTest, meantBy } from "./plan-letters.ts";
 import { noSuchPlan, type ReplayStore } from "./replay-store.ts";
 import { type LeftOutLetter, RunProgress, type RunProgressOptions, TakenOver } from "./run-progress.ts";
 
-/** Between two looks at whether something may go, or is wanted still. */
+/** The time between two looks at whether more may be sent, or is still wanted, in ms. */
 const LOOK_MS = 25;
-/** Z6: how long before it is sent a letter may be judged, at the rate that is asked for. */
+/** Z6: how many seconds before it is sent a letter may be judged, at the plan's rate. */
 const JUDGED_AHEAD_S = 0.5;
 const UNPACED = 10_000;
-/** Shorter than the end of a process waits for its run. */
+/**
+ * How long letters on their way are waited for when the process ends, in ms; shorter than the process waits for its
+ * run.
+ */
 const LAST_SEND_MS = 3000;
-/** Records that are sent at once: a step of a twentieth of a second at 2,000 a second. */
+/** How many records are sent at once: a twentieth of a second's at 2,000 a second. */
 const STEP = 100;
 
 export interface ReplayRunOptions extends RunProgressOptions {
@@ -55,7 +58,10 @@ export interface ReplayRunOptions extends RunProgressOptions {
   readonly settlesEach: (destinationId: string) => boolean;
 }
 
-/** Resolves when it has ended, stopped as it was wanted, was taken over by another, or `signal` ended it in order. */
+/**
+ * Resolves when the replay has ended, has stopped as it was asked to, was taken over by another runner, or was ended in
+ * order by `signal`.
+ */
 export async function carryOut(options: ReplayRunOptions, id: string, signal: AbortSignal): Promise<void> {
   try {
     const progress = await RunProgress.claim(options, id, signal);
@@ -80,7 +86,7 @@ interface Sending {
   readonly pace: Pace | null;
 }
 
-/** Letters of the plan, judged, and which of them may go now. */
+/** Letters of the plan that were judged, from `at` on, and how many of them may be sent now. */
 interface Step {
   readonly meant: readonly FoundLetter[];
   readonly causes: readonly (LeftOutCause | null)[];
@@ -91,7 +97,7 @@ interface Step {
 class ReplayRun {
   readonly #options: ReplayRunOptions;
   readonly #parts: RunParts;
-  /** Ends the reading, whatever that waits for, when nothing more is to be sent (Z7). */
+  /** Ends the reading, whatever it waits for, when nothing more is to be sent (Z7). */
   readonly #stopping = new AbortController();
 
   constructor(options: ReplayRunOptions, parts: RunParts) {
@@ -100,7 +106,7 @@ class ReplayRun {
     parts.signal.addEventListener("abort", () => this.#stopping.abort(), { signal: this.#stopping.signal });
   }
 
-  /** As it stands: what is wanted changes. */
+  /** The plan as it is now: what is wanted of it changes. */
   get plan(): ReplayPlan {
     const { id } = this.#parts;
     const held = this.#options.store.get(id);
@@ -108,7 +114,7 @@ class ReplayRun {
     return held.plan;
   }
 
-  /** What it came to. */
+  /** Runs the replay. Answers the state in which it stopped. */
   async run(): Promise<RunState> {
     const { connection, names, clock, log } = this.#options;
     const stopped = this.#stopState();
@@ -139,7 +145,7 @@ class ReplayRun {
     }
   }
 
-  /** Z3. Null when the range is through. */
+  /** Z3. Null when the whole range was passed. */
   async #runRange({ partition, start, end }: PlannedRange, sending: Sending): Promise<RunState | null> {
     const { connection, names, letters: codec } = this.#options;
     const { progress } = this.#parts;
@@ -187,7 +193,10 @@ class ReplayRun {
     return null;
   }
 
-  /** Sends at most `allowed` letters, and passes those that are left out among them. Answers where it came to. */
+  /**
+   * Sends at most `allowed` letters, and passes the letters between them that are left out. Answers the index behind
+   * the last.
+   */
   async #sendStep(partition: number, step: Step, { producer, pace }: Sending): Promise<number> {
     const { meant, causes, allowed } = step;
     const outgoing: OutgoingRecord[] = [];
@@ -206,7 +215,7 @@ class ReplayRun {
     return at;
   }
 
-  /** Z6. While the delivery log cannot be asked, what was delivered since the plan was made is not known. */
+  /** Z6. While the delivery log cannot be asked, it is not known what was delivered since the plan was made. */
   async #judge(meant: readonly FoundLetter[]): Promise<readonly (LeftOutCause | null)[]> {
     const { judge, log } = this.#options;
     const { again, startedAtMs, createdAtMs } = this.plan;
@@ -216,7 +225,7 @@ class ReplayRun {
     );
   }
 
-  /** What it is to stop as; null while it is to go on. */
+  /** The state in which the run is to stop; null while it is to go on. */
   #stopState(): RunState | null {
     if (this.#parts.signal.aborted) return "waiting";
     const { want } = this.plan;
@@ -224,7 +233,7 @@ class ReplayRun {
     return want === "cancelled" ? "cancelled" : "paused";
   }
 
-  /** Z1. Where each URL is on its own, only those that are dead are sent to. */
+  /** Z1. Under `settle: each` only the URLs that are dead are owed. */
   #toDelivery({ letter, record: { topic, partition, offset, key } }: FoundLetter): OutgoingRecord {
     const { names, deliveries, settlesEach } = this.#options;
     const { destinationId, lastAttempt } = letter;
@@ -234,7 +243,10 @@ class ReplayRun {
     return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(letter, terms)) };
   }
 
-  /** What is on its way at the end is waited for, so that it is counted; brokers that take nothing hold up no end. */
+  /**
+   * Waits for a send. When the run is ended, letters on their way are still waited for, so that they are counted, but
+   * for no longer than `LAST_SEND_MS`.
+   */
   async #unlessEnded(sent: Promise<void>): Promise<void> {
     const { signal } = this.#parts;
     const ended = Promise.withResolvers<never>();

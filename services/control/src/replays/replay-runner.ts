@@ -1,12 +1,12 @@
 /**
- * Runs replays in one process of all: the one that the group gives the topic's partition to.
+ * Runs replays in one process of all, to which the consumer group gives the topic's partition.
  *
  * Owns: the membership in the group, and the run that is under way (`run-turn.ts`).
- * RR1  One replay runs at a time, the one that was started first; those that are paused stand in nobody's way.
- * RR2  A process that ends in order, or that a rebalance may take the partition from, puts its progress on record
- *      first; one that is killed is followed by another when the group has missed it.
- * RR3  What is over is removed: plans that nobody started, replays 14 days after their end, purges when nothing of what
- *      they took can be in the topic any more.
+ * RR1  One replay runs at a time, in the order in which they were started. A paused one holds up no other.
+ * RR2  A process that ends in order, or whose partition a rebalance may take, writes its progress first. When a process
+ *      is killed, another one goes on once the group has missed it.
+ * RR3  Records that are over are removed: plans that nobody started, replays 14 days after their end, and purges when
+ *      none of their letters can be in the topic any more.
  */
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { isDue } from "@posthaste/core/replay/replay";
@@ -20,21 +20,23 @@ import { RunTurn } from "./run-turn.ts";
 
 const WINDOW = { maxRecords: 1000, maxBytes: 4 * 1024 * 1024 };
 const TIDY_MS = 60_000;
-/** After a failure that is not the replay's. */
+/** The pause after a failure that is not the replay's, in ms. */
 const AGAIN_MS = 1000;
-/** Brokers that do not answer hold up no end for longer; what is not on record then goes twice. */
+/** How long a stop waits for brokers, in ms; letters whose progress is not written then are sent twice. */
 const STOP_MS = 5000;
-/** How long a rebalance waits for the run to end in order; its last letters may take three of it. */
+/** How long a rebalance waits for the run to end in order, in ms; its last letters may take three seconds of that. */
 const HAND_OVER_MS = 4000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const REPLAY_KEEP_MS = 14 * DAY_MS;
-/** Twice as long as dead letters are kept: a segment may stand longer than its letters are due. */
+/**
+ * How long purges are kept, in ms: twice as long as dead letters, since a segment may outlast the time of its letters.
+ */
 const PURGE_KEEP_MS = 28 * DAY_MS;
 
 export interface ReplayRunnerOptions extends ReplayRunOptions {
-  /** What one process of all does beside, each minute. */
+  /** Other work that one process of all does each minute. */
   readonly alsoTidy: () => Promise<void>;
-  /** It cannot go on; the process should end. */
+  /** Called when the runner cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -54,7 +56,7 @@ export class ReplayRunner {
     this.#forget = store.onChange(() => this.#handleChange());
     this.#consumer = createWindowedConsumer<null>(connection, {
       ...{ groupId: names.replaysGroup, topics: [names.replays], window: WINDOW, onFailure },
-      // The group says who runs; what stands in the topic the store knows.
+      // The group only says who runs; the store reads the records.
       take: () => null,
       laneOf: () => null,
       run: (task) => task.finish(),
@@ -123,7 +125,7 @@ export class ReplayRunner {
     }
   }
 
-  /** What was cancelled while it waited for another is not waited for. Never rejects. */
+  /** Ends replays that were cancelled while they waited for another. Never rejects. */
   async #settleStopped(signal: AbortSignal): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -166,7 +168,7 @@ export class ReplayRunner {
   }
 }
 
-/** RR1: those that want something done, in the order in which they were started. */
+/** RR1: the replays that a runner has something to do for, in the order in which they were started. */
 export function dueReplays(plans: Iterable<HeldPlan>): readonly HeldPlan[] {
   return [...plans]
     .filter(({ plan, progress }) => plan.purpose === "replay" && isDue(plan.want, progress))

@@ -1,6 +1,6 @@
 /**
- * Plans over dead letters and how far they are: two records each in one config topic, which every control process
- * reads and writes (S1 to S5 of `config-store.ts`). Beside them stands what a process counts (`told-counts.ts`).
+ * Plans and their progress: two records each in one config topic, which every control process reads and writes (S1 to
+ * S5 of `config-store.ts`). The topic also has what each process is counting (`told-counts.ts`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import {
@@ -19,7 +19,7 @@ import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 
-/** A plan as it stands, with how far it is. */
+/** A plan with its progress. */
 export interface HeldPlan {
   readonly id: string;
   readonly createdAtMs: number;
@@ -29,21 +29,21 @@ export interface HeldPlan {
 
 export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" | "onChange" | "auditedFields"> & {
   readonly codec: Codec<ReplayRecord>;
-  /** A record of a plan, or of how far it is, was read. */
+  /** Called when a record of a plan, or of its progress, was read. */
   readonly onRecord?: (planId: string, offset: number) => void;
-  /** What a process counts was read; undefined where that is nothing. */
+  /** Called when a process's record of its counts was read; undefined when it was removed. */
   readonly onCounting?: (key: string, counting: readonly PlanCounting[] | undefined) => void;
 };
 
 const COUNTING = countingKey("");
 
-/** A plan that was to be removed is not over. */
+/** Ends the removal of a plan that is not over. */
 class StillWanted extends Error {}
 
 /** Resolves when the topic is being read. */
 export async function openReplayStore(connection: KafkaConnection, options: ReplayStoreOptions): Promise<ReplayStore> {
   const listeners = new Set<() => void>();
-  // A running replay is written every second: that is no news.
+  // A running replay writes every second, which is no news for the log.
   const log = { ...options.log, info: options.log.debug };
   const records = await openConfigStore<ReplayRecord>(connection, {
     ...{ ...options, log, auditedFields: replayAudit },
@@ -59,11 +59,11 @@ export async function openReplayStore(connection: KafkaConnection, options: Repl
   return new ReplayStore(records, listeners);
 }
 
-/** What is asked of a plan. */
+/** An act on a plan, with its author. */
 export interface AskedAct {
   readonly act: ReplayAct;
   readonly by: Author;
-  /** What else becomes of it. */
+  /** The other fields that the act changes. */
   readonly change?: (plan: ReplayPlan) => Partial<ReplayPlan>;
 }
 
@@ -93,7 +93,7 @@ export class ReplayStore {
     return this.#records.close();
   }
 
-  /** Called at every change of any of them, until the answer is called. */
+  /** Calls `listener` at every change of any plan, until the answered function is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -120,8 +120,8 @@ export class ReplayStore {
   }
 
   /**
-   * Changes what is wanted. Throws the Problem `not_found`, and `conflict`
-   * where the state does not allow it.
+   * Changes what is wanted of a plan. Throws the Problem `not_found`, and `conflict` where the state does not allow the
+   * act.
    */
   async act(id: string, { act, by, change = () => ({}) }: AskedAct) {
     const changed = await this.#records.change(
@@ -140,7 +140,7 @@ export class ReplayStore {
     return this.#held(id, changed.plan);
   }
 
-  /** Writes what `change` makes of the progress that stands; it throws to refuse. */
+  /** Writes what `change` makes of the current progress; `change` throws to refuse. */
   async writeProgress(
     id: string,
     change: (held: RecordedProgress | undefined) => RecordedProgress,
@@ -158,9 +158,9 @@ export class ReplayStore {
   }
 
   /**
-   * Removes a plan with its progress, unless `isOver` says no of the plan as it stands by then: somebody may have
-   * started it meanwhile. Answers whether it is gone. The progress goes last: a plan that had lost it would be carried
-   * out again.
+   * Removes a plan with its progress, unless `isOver` denies it of the plan as it is by then: a caller may have started
+   * it meanwhile. Answers whether it is gone. The progress goes last: a plan that had lost it would be carried out
+   * again.
    */
   async remove(id: string, isOver: (held: HeldPlan) => boolean): Promise<boolean> {
     try {
@@ -180,7 +180,7 @@ export class ReplayStore {
     return true;
   }
 
-  /** Removes what `remove` left when its process ended in the middle. */
+  /** Removes progress that `remove` left when its process ended in the middle. */
   async removeLeftProgress(isOver: (progress: RecordedProgress) => boolean): Promise<void> {
     const plans = new Set([...this.plans()].map(({ id }) => progressKey(id)));
     const left = [...this.#records.values()].filter(({ id, progress }) => {
@@ -189,7 +189,7 @@ export class ReplayStore {
     for (const { id } of left) await this.#removeProgress(id);
   }
 
-  /** Of a process; undefined where it counts nothing any more. */
+  /** Writes what a process counts; undefined removes its record. */
   async writeCounting(key: string, counting: readonly PlanCounting[] | undefined): Promise<void> {
     const change = (_: ReplayRecord | undefined, revision: number): ReplayRecord | null =>
       counting === undefined ? null : { id: key, revision, plan: null, progress: null, counting };
@@ -206,7 +206,7 @@ export class ReplayStore {
   }
 }
 
-/** Of a plan; its progress is nobody's change. */
+/** The fields of a plan that the audit has. Its progress is no caller's change. */
 function replayAudit({ plan }: ReplayRecord): AuditedFields {
   if (plan === null) return {};
   const { purpose, want, filter, matched, again, ratePerSecond } = plan;

@@ -1,4 +1,4 @@
-/** Plans and replays as they are told. */
+/** Plans and replays as the API shows them. */
 import {
   LEFT_OUT_CAUSES,
   type LeftOutCause,

@@ -1,6 +1,6 @@
 /**
- * Counts the letters of a plan by their rows in the read model; those of which a row does not tell enough are looked at
- * as a whole.
+ * Counts the letters of a plan by their rows in the read model. A letter whose row does not tell enough is counted
+ * whole.
  *
  * Owns nothing.
  */
@@ -11,20 +11,20 @@ import { type LettersReadModel, listedFrom } from "./listed-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
 
 const JOURNAL = "dead_letters";
-/** Rows that are asked for at a time: a few milliseconds of either thread. */
+/** How many rows are asked for at a time: a few milliseconds of either thread. */
 const STEP = 20_000;
-/** Letters that are looked at as a whole at a time. */
+/** How many whole letters are asked for at a time. */
 const WHOLE_STEP = 2000;
-/** To look at a letter as a whole takes as long as about this many rows. */
+/** A whole letter takes as long as about this many rows. */
 const WHOLE_COSTS = 20;
 
 /** Whether a count by rows is the shorter way, where about `some` of `all` letters may fit. */
 export function isCountedByRows(filter: LetterFilter, some: number, all: number): boolean {
-  // Those of a message are found by its id.
+  // The letters of a message are found by its id.
   return filter.messageIds === undefined && some * WHOLE_COSTS >= all;
 }
 
-/** Counts those of the ranges, which the read model holds whole; ends early when `signal` says so. */
+/** Counts the letters of the ranges, of which the read model has all; ends early when `signal` says so. */
 export async function countRows(
   readModel: LettersReadModel,
   count: PlanCount,
@@ -61,7 +61,7 @@ async function countRange(
     const last = lastOffset(rows);
     const goesOn = last !== undefined && lengthOfRows(rows) === STEP && !signal.aborted;
     if (goesOn) {
-      // They are read while these are counted.
+      // The next rows are read while these are counted.
       asked = ask(last + 1);
       asked.catch(() => undefined);
     }

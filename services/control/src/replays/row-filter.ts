@@ -1,4 +1,7 @@
-/** A filter taken apart: what letters have in common, what a row tells of one, and what only the whole letter does. */
+/**
+ * A filter in parts: one for what letters have in common, and one for what a row tells of a letter. The rest only the
+ * whole letter tells.
+ */
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import { type LetterRow, textHash } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
@@ -9,13 +12,16 @@ export interface RowFilter {
   readonly fitsRow: (row: LetterRow) => boolean | null;
 }
 
-/** What is asked of a letter and not of its row fits whatever the filter says. */
+/** The fields that neither `AlikeLetters` nor a row has; the parts of the filter do not ask for them. */
 const BLANK: LetterFacts = {
   ...{ partition: 0, offset: 0, deadAtMs: 0, reason: "other", destinationId: "", sourceId: "", messageId: "" },
   ...{ type: "other", userIds: [], event: null, errors: [] },
 };
 
-/** `eventId`: what rows name the filter's event by, null for nothing; without it, whole letters are asked. */
+/**
+ * `eventId`: the number by which rows name the filter's event; null when no row has it. When it is undefined, only
+ * whole letters tell the event.
+ */
 export function rowFilter(filter: LetterFilter, eventId?: number | null): RowFilter {
   const { userId, event, messageIds, sinceMs, untilMs, places, ...common } = filter;
   const [ofAlike, ofRow] = [letterCheck(common), letterCheck({ sinceMs, untilMs, places })];

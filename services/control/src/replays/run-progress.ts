@@ -1,10 +1,12 @@
 /**
- * The progress of one runner: what it did, and what of that is on record.
+ * The progress of one runner: what it did, and what of that is written.
  *
- * Owns: the two, and the places of the letters that were left out.
- * RW1  What is on record is never ahead of what was done, and behind by a batch at the most (RP3 of `replay.ts`).
- * RW2  While the brokers take no writes they are waited for; a runner that was taken over is told, and writes nothing.
- * RW3  What has ended is gone on with by nobody: a runner that is given the partition may not have read that end yet.
+ * Owns: both, and the places of the letters that were left out.
+ * RW1  The written progress is never ahead of what was done, and at most a batch behind (RP3 of core's `replay.ts`).
+ * RW2  While the brokers take no writes, the runner waits for them. A runner that was taken over gets `TakenOver`, and
+ *      writes nothing.
+ * RW3  No runner goes on with a replay that has ended: the runner that gets the partition may not have read that end
+ *      yet.
  */
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -28,7 +30,7 @@ import type { ReplayStore } from "./replay-store.ts";
 
 const SAVE_MS = 1000;
 
-/** Another runner went on with it, or has brought it to its end. */
+/** Another runner went on with the replay, or has ended it. */
 export class TakenOver extends Error {}
 
 export interface LeftOutLetter {
@@ -36,7 +38,7 @@ export interface LeftOutLetter {
   readonly cause: LeftOutCause;
 }
 
-/** What was done of a partition: everything below `next` is passed. */
+/** What a runner did in a partition: it has passed every offset below `next`. */
 export interface Passed {
   readonly next: number;
   readonly sent: number;
@@ -68,7 +70,7 @@ export class RunProgress {
     this.#writtenAtMs = options.clock.monotonicMs();
   }
 
-  /** Goes on from what is on record, as a new generation (RP2 of `replay.ts`). Throws `TakenOver` (RW3). */
+  /** Goes on from the written progress, as a new generation (RP2 of core's `replay.ts`). Throws `TakenOver` (RW3). */
   static async claim(options: RunProgressOptions, id: string, signal: AbortSignal): Promise<RunProgress> {
     const { store, clock, log } = options;
     const nowMs = clock.nowMs();
@@ -82,7 +84,7 @@ export class RunProgress {
     return new RunProgress(options, id, signal, claimed);
   }
 
-  /** Letters that may be sent before it has to be written. */
+  /** How many letters may be sent before the progress must be written. */
   get sendable(): number {
     return sendableLetters(this.#done, this.#written);
   }
@@ -100,15 +102,15 @@ export class RunProgress {
     this.#done = { ...this.#done, ...advanceProgress(this.#done, step) };
   }
 
-  /** Throws `TakenOver`. */
+  /** Writes the progress when that is due. Throws `TakenOver`. */
   async writeWhenDue(): Promise<void> {
     const sinceMs = this.#options.clock.monotonicMs() - this.#writtenAtMs;
     if (this.sendable <= 0 || sinceMs >= SAVE_MS) await this.write("running");
   }
 
   /**
-   * Waits for the brokers (RW2). Throws `TakenOver`. Of a plan that is done, `matched` tells what its topic lost
-   * meanwhile.
+   * Writes the progress, and waits for the brokers (RW2). Throws `TakenOver`. For a replay that is done, `matched`
+   * tells how many letters its topic lost meanwhile.
    */
   async write(state: RunState, matched = 0): Promise<void> {
     const { clock, log } = this.#options;
@@ -151,7 +153,9 @@ export class RunProgress {
     throw new PosthasteError("internal", "too many dead letters were left out to be noted");
   }
 
-  /** RP4 of `replay.ts`: what the plan counted and the topic's retention took. */
+  /**
+   * RP4 of core's `replay.ts`: counts the letters of the plan that retention deleted.
+   */
   #withExpired(matched: number): LeftOutCounts {
     const { sent, leftOut } = this.#done;
     const passed = sent + Object.values(leftOut).reduce((sum, count) => sum + count, 0);

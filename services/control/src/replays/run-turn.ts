@@ -1,27 +1,27 @@
 /**
- * Whether this process may run replays: from when the group gives it the partition until it is given up, but for the
- * time of a rebalance.
+ * Whether this process may run replays.
  *
- * Owns: that, and what is being run.
- * TN1  While a rebalance goes on nothing is begun. What runs is ended in order, so that whoever has the partition next,
- *      this process or another, goes on behind all that was sent; the rebalance waits for that.
- * TN2  What runs is ended when the partition is given up, whether or not a rebalance told of it before.
+ * Owns: that, and the work that is under way. States: *given up* at first and after `end`; *ours* from `begin`, when
+ * the group gives the partition; *held* from `hold` to `goOn`, while a rebalance goes on.
+ * TN1  While a rebalance goes on nothing is begun. Work under way is ended in order, so that whichever process has the
+ *      partition next goes on behind all that was sent; the rebalance waits for that.
+ * TN2  Work under way is ended when the partition is given up, whether a rebalance announced that or not.
  */
 export class RunTurn {
-  /** Of the partition; aborted when it is given up. */
+  /** Aborted when the partition is given up. */
   #owning: AbortController | null = null;
   /** Aborted when a rebalance begins. */
   #unheld = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
-  /** The partition was given to this process. Aborted when it is given up. */
+  /** The partition was given to this process. The answered signal is aborted when it is given up. */
   begin(): AbortSignal {
     this.end();
     this.#owning = new AbortController();
     return this.#owning.signal;
   }
 
-  /** It is given up. */
+  /** The partition is given up. */
   end(): void {
     this.#owning?.abort();
   }
@@ -32,7 +32,7 @@ export class RunTurn {
     await Promise.all(this.#running);
   }
 
-  /** It is over: a partition that was not given up is this process's still. */
+  /** The rebalance is over: a partition that was not given up still belongs to this process. */
   goOn(): void {
     if (this.#unheld.signal.aborted) this.#unheld = new AbortController();
   }
@@ -41,7 +41,7 @@ export class RunTurn {
     return this.#owning?.signal.aborted === false && !this.#unheld.signal.aborted;
   }
 
-  /** Runs where it may; `signal` ends it in order. Rejects as `work` does. */
+  /** Runs `work`, if this process may; its `signal` ends it in order. Rejects as `work` does. */
   async run(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const owning = this.#owning;
     if (owning === null || !this.isOurs) return;

@@ -1,11 +1,12 @@
 /**
- * What is counted for plans, as every control process tells it: its own counts, and by the topic those of others.
+ * The counts for plans that are under way, as every control process tells them: its own, and by the topic those of
+ * others.
  *
- * Owns: this process's record of its counts, and what was last heard of the others'.
- * CT1  A count that takes longer than a second is told at every process: the one that makes it writes how far it is
- *      each second, and takes that back when it is over. A count does not wait for it.
- * CT2  Of a process that was not heard of for ten seconds nothing is told: it has ended in the middle. What it left is
- *      removed after a minute.
+ * Owns: this process's record of its counts, and the last record of each other process.
+ * CT1  Every process tells of a count that takes longer than a second: the process that counts writes each second how
+ *      far it is, and removes that when it is done. No count waits for these writes.
+ * CT2  Counts of a process of which no record came for ten seconds are not told, since it ended in the middle. Its
+ *      record is removed after a minute.
  */
 import { randomUUID } from "node:crypto";
 import { countingKey } from "@posthaste/contracts/replay-codec";
@@ -20,7 +21,7 @@ const HEARD_MS = 10_000;
 const LEFT_MS = 60_000;
 
 export interface ToldCount extends PlanCounting {
-  /** Counts that its process makes first. */
+  /** How many counts its process makes before this one. */
   readonly before: number;
 }
 
@@ -40,7 +41,7 @@ export class ToldCounts {
   readonly #options: ToldCountsOptions;
   readonly #key = countingKey(randomUUID());
   readonly #heard = new Map<string, Heard>();
-  /** Until then records are read that may be of long ago. */
+  /** Before that, the records that are read may be old. */
   #isCaughtUp = false;
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -52,12 +53,12 @@ export class ToldCounts {
     this.#options = options;
   }
 
-  /** What the topic held when this process began was read. */
+  /** The topic was read to where it ended when this process began. */
   caughtUp(): void {
     this.#isCaughtUp = true;
   }
 
-  /** A record was read. */
+  /** Notes a record that was read. */
   note(key: string, counting: readonly PlanCounting[] | undefined): void {
     if (key === this.#key) return;
     const atMs = this.#isCaughtUp ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
@@ -65,7 +66,7 @@ export class ToldCounts {
     else this.#heard.set(key, { atMs, counting });
   }
 
-  /** Those of this process first. */
+  /** All counts, those of this process first. */
   all(): readonly ToldCount[] {
     const heardMs = this.#options.clock.monotonicMs() - HEARD_MS;
     const others = [...this.#heard.values()].filter(({ atMs }) => atMs > heardMs).map(({ counting }) => counting);
@@ -74,7 +75,7 @@ export class ToldCounts {
     );
   }
 
-  /** CT1: of what the planner counts for `work`. */
+  /** CT1. Tells of the planner's counts while `work` runs. */
   async tellOf<T>(work: () => Promise<T>): Promise<T> {
     this.#running += 1;
     this.#timer ??= setInterval(() => this.#write(), WRITE_MS);
@@ -86,14 +87,14 @@ export class ToldCounts {
     }
   }
 
-  /** CT2. Of one that is counted all the same, the next second writes it again. */
+  /** CT2. A process that still counts writes its record again within a second. */
   async removeLeft(): Promise<void> {
     const leftMs = this.#options.clock.monotonicMs() - LEFT_MS;
     const left = [...this.#heard].filter(([, { atMs }]) => atMs <= leftMs);
     for (const [key] of left) await this.#options.store().writeCounting(key, undefined);
   }
 
-  /** Resolves when what was to be written is. */
+  /** Resolves when the writes under way have ended. */
   close(): Promise<void> {
     clearInterval(this.#timer);
     return this.#writing;
@@ -106,7 +107,7 @@ export class ToldCounts {
     this.#isWritten = false;
   }
 
-  /** Brokers that take nothing are asked once. */
+  /** Writes this process's counts, unless a write is under way. */
   #write(): void {
     if (this.#isWriting) return;
     this.#isWritten = true;
