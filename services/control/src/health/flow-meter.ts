@@ -1,12 +1,12 @@
 /**
- * How much comes in, how far the services are behind and how much waits in retry topics, by the offsets of the topics
- * and the groups.
+ * The flow: how many events come in, how far the services are behind, and how much waits in retry topics, by the
+ * offsets of the topics and of the groups.
  *
- * Owns: the last looks at the brokers, what stands still by them, the list of retry topics, one connection to ask for
- * the topics' ids, and the timer.
- * FM1  A look that fails leaves what was known, and tells nobody: the next one comes in seconds.
- * FM2  The retry topics are listed every `LIST_EVERY_LOOKS` looks, and anew after a look that failed: one of them may
- *      be gone. A retry topic that was made since the last list is counted within a minute.
+ * Owns: the last looks at the brokers, the partitions that stand still by them, the list of retry topics, one
+ * connection that asks for topic ids, and the timer.
+ * FM1  A look that fails leaves the flow as it was, and reports to nobody: the next one comes in seconds.
+ * FM2  The retry topics are listed every `LIST_EVERY_LOOKS` looks, and again after a look that failed, since one of
+ *      them may be gone. A retry topic that was made since is counted within a minute.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -16,18 +16,21 @@ import { type UnfinishedRange, unfinishedBelow, unfinishedOfGroups } from "../pi
 import { LagWatch, type StalledPartition } from "./lag-watch.ts";
 
 const LOOK_MS = 5000;
-/** Looks over which what comes in is told. */
+/** Over how many looks the rate of incoming events is told. */
 const LOOKS = 12;
-/** Once a minute: a retry topic is made by whoever changes the schedule of retries. */
+/**
+ * The looks from one list of retry topics to the next: once a minute, since only a change of the retry schedule makes
+ * topics.
+ */
 const LIST_EVERY_LOOKS = 12;
 
 export interface Flow {
-  /** Events a second, of the last minute; null before the second look. */
+  /** Events a second within the last minute; null before the second look. */
   readonly receivedPerSecond: number | null;
-  /** Records that are not finished; null where that is not known. */
+  /** How many records the service has not finished; null where that is not known. */
   readonly routerLag: number | null;
   readonly deliveryLag: number | null;
-  /** Records in retry topics, by delay. */
+  /** How many records wait in retry topics, by delay. */
   readonly waiting: readonly { readonly delayMs: number; readonly count: number }[];
 }
 
@@ -35,7 +38,7 @@ export interface FlowMeterOptions {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly monotonicMs: () => number;
-  /** From the end of a look to the next one; default 5,000. */
+  /** Ms from the end of a look to the next one; default 5,000. */
   readonly everyMs?: number;
 }
 
@@ -52,7 +55,7 @@ export class FlowMeter {
   readonly #lag = new LagWatch();
   #flow = NOTHING_KNOWN;
   #retryTopics: readonly string[] = [];
-  /** Looks until the retry topics are listed again. */
+  /** How many looks are left until the retry topics are listed again. */
   #listAfterLooks = 0;
   #ids: { readonly of: string; readonly question: TopicIdQuestion } | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -66,7 +69,7 @@ export class FlowMeter {
     return this.#flow;
   }
 
-  /** Partitions whose group finishes nothing of what waits in them. */
+  /** The partitions in which records wait and whose group finishes none of them. */
   stalled(): readonly StalledPartition[] {
     return this.#lag.stalled(this.#options.monotonicMs());
   }
@@ -133,7 +136,7 @@ export class FlowMeter {
     return this.#retryTopics;
   }
 
-  /** By one connection for as long as the topics are the same and no look fails. */
+  /** Reads topic ids, over one connection for as long as the topics are the same and no look fails. */
   async #readIds(topics: readonly string[]): Promise<TopicIds> {
     const of = topics.join(" ");
     if (this.#ids?.of !== of) this.#closeQuestion();

@@ -1,12 +1,13 @@
 /**
- * What all delivery processes say of destinations, and what they counted of late.
+ * What all delivery processes say of destinations, and what they counted recently.
  *
- * Owns: the newest record of each key, when each process was heard of, and the recent counts of each destination and of
- * all together.
- * HB1  A process counts while it was heard of within `SILENT_MS`: one that was killed says nothing and removes nothing.
- * HB2  What a process counted between two records counts in the minute in which the later was written. What it says
- *      after a pause is no older: a process writes what it counts within seconds.
- * HB3  A key that is removed is held no more; what was counted stays until its time has passed.
+ * Owns: the newest record of each key, when each process was last heard of, and the recent counts of each destination
+ * and of all together.
+ * HB1  A process counts while it was heard of within `SILENT_MS`: a process that was killed says nothing and removes
+ *      nothing.
+ * HB2  What a process counted between two records counts in the minute in which the later one was written, also after a
+ *      pause, since a process writes its counts within seconds.
+ * HB3  A removed key is dropped; what was counted stays until it is too old.
  */
 import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
@@ -15,16 +16,16 @@ import { failuresSince, RecentFailures } from "@posthaste/core/health/recent-fai
 
 const SILENT_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** Steps of the rates of all destinations together. */
+/** The length of a step of the rates of all destinations together, in ms. */
 const RATE_STEP_MS = 10_000;
 const FORGET_MS = 60 * MINUTE_MS;
 
-/** A process that says of itself what it runs with. */
+/** A process with the settings that it runs with. */
 export interface HeardProcess extends ProcessHealth {
   readonly instance: string;
 }
 
-/** What was counted of a destination, and when. */
+/** Counts of a destination, with their moment. */
 export interface CountedAt {
   readonly destinationId: string;
   readonly atMs: number;
@@ -33,7 +34,7 @@ export interface CountedAt {
 
 export interface HealthBookOptions {
   readonly nowMs: () => number;
-  /** Told of everything that is counted. */
+  /** Called with all counts. */
   readonly onCounted?: (counted: CountedAt) => void;
 }
 
@@ -45,7 +46,7 @@ interface Heard {
 export class HealthBook {
   readonly #options: HealthBookOptions;
   readonly #heard = new Map<string, Heard>();
-  /** By destination, then by process. */
+  /** The newest records, by destination and then by process. */
   readonly #held = new Map<string, Map<string, DestinationHealth>>();
   readonly #recent = new Map<string, RecentCounts>();
   readonly #failures = new Map<string, RecentFailures>();
@@ -55,7 +56,7 @@ export class HealthBook {
     this.#options = options;
   }
 
-  /** A record was read; undefined for a key that was removed. */
+  /** Applies a record that was read; undefined for a key that was removed. */
   apply(key: string, record: HealthRecord | undefined): void {
     const { instance, destinationId } = readHealthKey(key);
     if (record === undefined) this.#remove(instance, destinationId);
@@ -68,27 +69,27 @@ export class HealthBook {
     return [...held].filter(([instance]) => this.#isHeard(instance)).map(([, health]) => health);
   }
 
-  /** What was counted of a destination by the minute; undefined where nothing was. */
+  /** The recent counts of a destination, by the minute; undefined where there are none. */
   recent(destinationId: string): RecentCounts | undefined {
     return this.#recent.get(destinationId);
   }
 
-  /** Requests that failed of late, by the minute; undefined for a destination at which none did. */
+  /** The recent failed requests of a destination, by the minute; undefined where there are none. */
   failures(destinationId: string): RecentFailures | undefined {
     return this.#failures.get(destinationId);
   }
 
-  /** What was counted of all destinations, in steps of ten seconds. */
+  /** The recent counts of all destinations together, in steps of ten seconds. */
   get rates(): RecentCounts {
     return this.#rates;
   }
 
-  /** Destinations of which any process says something. */
+  /** The destinations of which any process says something. */
   destinationIds(): Iterable<string> {
     return this.#held.keys();
   }
 
-  /** The processes that count, the one that was started first at the front. */
+  /** The processes that count, in the order of their starts. */
   processes(): readonly HeardProcess[] {
     return [...this.#heard]
       .flatMap(([instance, { process }]) =>
@@ -97,7 +98,7 @@ export class HealthBook {
       .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.instance < b.instance ? -1 : 1));
   }
 
-  /** Processes that were not heard of for so long, each with the destinations of which it said something. */
+  /** The processes that were not heard of for `ms`, each with the destinations of which it says something. */
   silentFor(ms: number): ReadonlyMap<string, readonly string[]> {
     const oldestMs = this.#options.nowMs() - ms;
     const silent = [...this.#heard].filter(([, { heardMs }]) => heardMs <= oldestMs).map(([instance]) => instance);
@@ -109,7 +110,7 @@ export class HealthBook {
     );
   }
 
-  /** Forgets counts whose time has passed. */
+  /** Forgets counts that are too old. */
   forgetOld(): void {
     const oldestMs = this.#options.nowMs() - FORGET_MS;
     for (const [id, recent] of this.#recent) {
@@ -131,7 +132,7 @@ export class HealthBook {
     const failed = failuresSince(before, destination, writtenAtMs);
     byInstance.set(instance, destination);
     this.#held.set(destinationId, byInstance);
-    // A clock that is ahead counts nothing towards a time that has not come.
+    // Records of a process whose clock is ahead count towards the present.
     const atMs = Math.min(writtenAtMs, this.#options.nowMs());
     this.#count({ destinationId, atMs, counted });
     if (failed.length === 0) return;

@@ -1,19 +1,21 @@
 /**
- * Which destinations changed how well they are, for those who look on.
+ * The changes of destinations' health, for the live stream.
  *
  * Owns: what was last seen of each destination, and the changes.
- * LH1  A change stands for the destination as it is by the time that it is looked at: of several changes of one only
- *      the newest says anything.
- * LH2  Changes stand in the order in which this process saw them, and their offsets are moments, ms since the epoch: a
- *      state changes by a record, by a configuration, and by time that passes, so it has no place in a topic that every
- *      process knows. Processes see one change at slightly different moments, so whoever comes with another's id has
- *      the changes of `OVERLAP_MS` before it too: none is missed, and few come twice.
- * LH3  Every destination changed when this process started: what it was before is not known.
+ * LH1  A change shows the destination as it is when somebody looks: of several changes of one destination only the
+ *      newest counts.
+ * LH2  Changes stand in the order in which this process saw them, and their offsets are moments, in ms since the epoch.
+ *      A state changes by a record, by a configuration and by time that passes, so a change has no place in a topic
+ *      that all processes know. Processes see one change at slightly different moments, so a client that comes with
+ *      another process's id also gets the changes of `OVERLAP_MS` before it: it misses none, and gets few twice.
+ * LH3  Every destination counts as changed when this process starts, since its health before is not known.
  */
 import { type EntryPlace, RecentEntries } from "../recent-entries.ts";
 import type { KnownDestination, KnownHealth } from "./known-health.ts";
 
-/** Far longer than one process is behind another. */
+/**
+ * How far back a client goes that comes from another process, in ms: far longer than processes are behind one another.
+ */
 const OVERLAP_MS = 10_000;
 /** About what a change takes, in bytes. */
 const CHANGE_BYTES = 200;
@@ -26,7 +28,7 @@ export class HealthChanges {
   readonly recent = new RecentEntries<HealthChange>();
   readonly #known: Pick<KnownHealth, "get" | "all">;
   readonly #nowMs: () => number;
-  /** By destination. */
+  /** The digest of each destination's health as it was last seen. */
   readonly #seen = new Map<string, string>();
   readonly #newest = new Map<string, number>();
   #isStarted = false;
@@ -37,20 +39,20 @@ export class HealthChanges {
     this.#nowMs = nowMs;
   }
 
-  /** Call it when everything caught up (LH3). */
+  /** Starts with a change of every destination (LH3). Call it when all tables have caught up. */
   start(): void {
     this.#isStarted = true;
     this.recent.begin(0, 0);
     this.lookAtAll();
   }
 
-  /** A record of the destination was read. */
+  /** Looks at a destination of which a record was read. */
   look(destinationId: string): void {
     const known = this.#isStarted ? this.#known.get(destinationId) : undefined;
     if (known !== undefined) this.#note([known]);
   }
 
-  /** Call it every few seconds: for what changes without a record. */
+  /** Looks at all destinations. Call it every few seconds, for changes that come without a record. */
   lookAtAll(): void {
     const all = this.#known.all();
     this.#note(all);
@@ -66,7 +68,7 @@ export class HealthChanges {
     return this.#newest.get(destinationId) === offset;
   }
 
-  /** LH2: from where on is sent what came since. */
+  /** LH2: the place from which on a client's changes are sent. */
   static before({ offset }: EntryPlace): EntryPlace {
     return { offset: Math.max(0, offset - OVERLAP_MS), place: 0 };
   }
@@ -92,7 +94,7 @@ export class HealthChanges {
   }
 }
 
-/** What of a destination's health is a change; counts, which rise all the time, are not. */
+/** The parts of a destination's health that make a change when they differ; counts, which rise all the time, do not. */
 function digestOf({ destination: { name, urls }, judged, held }: KnownDestination): string {
   const { state, reason, nextProbeMs } = judged;
   const why = reason === null ? null : [reason.url, reason.outcome, reason.status, reason.error];

@@ -1,11 +1,11 @@
 /**
- * Puts what was counted into the read model, minute by minute, when each is over.
+ * Writes counts into the read model minute by minute, when each minute is over.
  *
  * Owns: the counts of minutes that are not written yet, and the timer.
- * HH1  A minute is written once (HT1 of `health-table.ts`). What was read before the tables caught up and is of a
- *      minute that was written is there already; what comes later than its minute counts in the first that is not
- *      written, so that nothing is lost.
- * HH2  While the read model cannot be asked, `MAX_ROWS` are held at the most; the oldest minutes go first.
+ * HH1  A minute is written once (HT1 of `health-table.ts`). Counts that were read before the tables caught up, and are
+ *      of a minute that was written, are in it already. Counts that come later than their minute count in the first
+ *      minute that is not written, so that none is lost.
+ * HH2  While the read model cannot be asked, at most `MAX_ROWS` are held; the oldest minutes are dropped first.
  */
 import type { Counted } from "@posthaste/core/health/recent-counts";
 import type { Log } from "@posthaste/core/log";
@@ -15,17 +15,17 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import type { CountedAt } from "./health-book.ts";
 
 const FLUSH_MS = 10_000;
-/** What a process counted in a minute is read within this after its end. */
+/** How long after a minute's end its counts may still be read, in ms. */
 const GRACE_MS = 15_000;
 const CLOSE_MS = 1000;
 const MAX_ROWS = 100_000;
 
-/** What waits and what is out now, of one destination. */
+/** How many deliveries wait for a destination, and how many requests are out to it now. */
 export type Gauges = Pick<HealthRow, "waiting" | "inFlight">;
 
 export interface HealthHistoryOptions {
   readonly readModel: Pick<ReadModel, "healthWrittenToMs" | "addHealth">;
-  /** By destination; one of which nothing waits and nothing is out may be left out. */
+  /** The gauges by destination; a destination with zeros may be left out. */
   readonly gauges: () => Promise<ReadonlyMap<string, Gauges>>;
   readonly nowMs: () => number;
   readonly log: Log;
@@ -33,7 +33,7 @@ export interface HealthHistoryOptions {
 
 export class HealthHistory {
   readonly #options: HealthHistoryOptions;
-  /** By the minute's begin, then by destination. */
+  /** The counts by the beginning of the minute, then by destination. */
   readonly #minutes = new Map<number, Map<string, Counted>>();
   #rows = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -44,13 +44,13 @@ export class HealthHistory {
     this.#options = options;
   }
 
-  /** Begins to write; call it when the tables caught up. */
+  /** Begins to write. Call it when the tables have caught up. */
   start(): void {
     this.#isCaughtUp = true;
     this.#timer = setInterval(() => void this.flush(), FLUSH_MS);
   }
 
-  /** Writes what is over once more, where the read model answers. */
+  /** Writes the minutes that are over once more, if the read model answers. */
   async close(): Promise<void> {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -72,7 +72,7 @@ export class HealthHistory {
     while (this.#rows > MAX_ROWS) this.#forget(Math.min(...this.#minutes.keys()));
   }
 
-  /** What was counted of a destination and is not written yet, in the order of time. */
+  /** The counts of a destination that are not written yet, in the order of time. */
   unwritten(destinationId: string): readonly HealthRow[] {
     return [...this.#minutes]
       .sort(([a], [b]) => a - b)
@@ -82,7 +82,7 @@ export class HealthHistory {
       });
   }
 
-  /** Writes the minutes that are over; never rejects. */
+  /** Writes the minutes that are over. Never rejects. */
   async flush(): Promise<void> {
     const { readModel, nowMs, log } = this.#options;
     try {
@@ -109,7 +109,7 @@ export class HealthHistory {
       ...(gauges.get(destinationId) ?? NO_GAUGE),
       ...{ destinationId, timeMs: minuteMs },
     }));
-    // What comes from now on is too late for the minute.
+    // Counts that come from now on are too late for the minute.
     this.#writtenToMs = minuteMs + MINUTE_MS;
     this.#forget(minuteMs);
     try {

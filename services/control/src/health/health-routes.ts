@@ -1,4 +1,4 @@
-/** How well destinations are, the worst first, and one of them. */
+/** The routes of destinations' health: of all, the worst first, and of one. */
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
 import { z } from "zod";
 import { type Freshness, freshness } from "../http/freshness.ts";
@@ -73,7 +73,7 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
   ];
 }
 
-/** Each with what waits for it and what is dead, where that can be asked. */
+/** The destinations with their waiting deliveries and dead letters, where these can be asked for. */
 export async function viewAll(known: KnownHealth, shown: readonly KnownDestination[]) {
   const waiting = await known.waiting();
   return Promise.all(

@@ -1,4 +1,4 @@
-/** The health of a destination as it is told. */
+/** The health of a destination as the API shows it. */
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
 import type { LastAnswer } from "@posthaste/core/health/health-record";
@@ -11,7 +11,7 @@ import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { WaitingDeliveries } from "../read-model/delivery-table.ts";
 import type { KnownDestination, LoggedHealth, RecentResults } from "./known-health.ts";
 
-/** Of one URL. */
+/** The most kinds of failure that are shown of one URL. */
 const MOST_FAILURES = 5;
 
 const time = z.iso.datetime();
@@ -115,10 +115,10 @@ export function viewHealth(known: KnownDestination, { recent, waiting, logged }:
   };
 }
 
-/** What the delivery log has to be asked for. */
+/** The fields that the delivery log must be asked for. */
 type LoggedField = "nextRetry" | "givesUp" | "waiting" | "deadLetters";
 
-/** What is known without a question to the delivery log. */
+/** The health without a query of the delivery log. */
 export function viewHealthNow(
   { destination, judged, held }: KnownDestination,
   recent: RecentResults,
@@ -185,7 +185,7 @@ function viewAnswer({ atMs, outcome, status, error, durationMs }: LastAnswer): z
   return { time: isoTime(atMs), outcome, status, error, durationMs: tenths(durationMs) };
 }
 
-/** To a tenth of a percent. */
+/** Rounds a share to a tenth of a percent. */
 function rounded(share: number | null): number | null {
   return share === null ? null : Math.round(share * 1000) / 1000;
 }

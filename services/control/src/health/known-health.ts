@@ -1,8 +1,8 @@
 /**
- * Every destination's health, judged by what is held now: its configuration, what delivery processes say, what waits.
+ * Every destination's health, judged by its configuration, by what delivery processes say, and by what waits.
  *
- * Owns nothing: it asks the configuration and the health book at every question, and the read model for what waits and
- * what is dead, without which it answers too.
+ * Owns nothing: at every question it asks the configuration and the health book, and the read model for waiting
+ * deliveries and dead letters, without which it answers too.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { RequestError } from "@posthaste/core/delivery/outcome";
@@ -23,7 +23,7 @@ import type { HealthBook } from "./health-book.ts";
 
 const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;
 const HOUR_STEPS = 60;
-/** An hour is told in parts of five minutes. */
+/** The minutes of a part of the hour. */
 const PART_STEPS = 5;
 const PARTS = HOUR_STEPS / PART_STEPS;
 const TIMEOUT: RequestError = "timeout";
@@ -32,19 +32,19 @@ export interface KnownHealthParts {
   readonly book: HealthBook;
   readonly destinations: Pick<ConfigStore<Destination>, "get" | "find" | "values">;
   readonly readModel: Pick<ReadModel, "waitingTimes" | "waiting">;
-  /** How many of a destination may be seen; rejects while the read model cannot be asked. */
+  /** How many dead letters of a destination may be shown; rejects while the read model cannot be asked. */
   readonly deadLetters: (destinationId: string) => Promise<number>;
   readonly nowMs: () => number;
 }
 
-/** A destination as it is judged, with what the processes that count say. */
+/** A destination with its judged health, and with what the processes that count say of it. */
 export interface KnownDestination {
   readonly destination: Destination;
   readonly judged: JudgedHealth;
   readonly held: readonly DestinationHealth[];
 }
 
-/** Attempts of five minutes, and of an hour. */
+/** The results of the last five minutes and of the last hour. */
 export interface RecentResults {
   readonly attempts: number;
   /** Shares from 0 to 1; null without an attempt. */
@@ -52,16 +52,16 @@ export interface RecentResults {
   readonly successOfHour: number | null;
   /** Attempts of the hour by five minutes, oldest first. */
   readonly lastHour: Readonly<Record<"delivered" | "failed", readonly number[]>>;
-  /** Requests of the hour that did not deliver, by URL and what they came to, the most first. */
+  /** The failed requests of the hour by URL and answer, the most frequent first. */
   readonly failures: readonly FailedRequests[];
-  /** The share of requests that had no answer in time; null without a request. */
+  /** The share of requests that timed out; null without a request. */
   readonly timeouts: number | null;
   /** Ms; null without a request. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
 }
 
-/** What of a destination the read model knows; null where it cannot be asked. */
+/** What the read model knows of a destination. */
 export interface LoggedHealth extends WaitingTimes {
   readonly deadLetters: number;
 }
@@ -84,7 +84,7 @@ export class KnownHealth {
     return destination === undefined ? undefined : this.#judge(destination);
   }
 
-  /** The worst first: by state, then the one that has been in it for longest. */
+  /** All destinations, the worst first: by state, then by how long they have been in it. */
   all(): readonly KnownDestination[] {
     const known = Array.from(this.#parts.destinations.values(), (destination) => this.#judge(destination));
     return known.sort((a, b) => comparePlaces(placeOf(a), placeOf(b)));
@@ -113,7 +113,7 @@ export class KnownHealth {
     };
   }
 
-  /** By destination; null while the read model cannot be asked. */
+  /** The waiting deliveries by destination; null while the read model cannot be asked. */
   async waiting(): Promise<ReadonlyMap<string, readonly WaitingDeliveries[]> | null> {
     const waiting = await this.#parts.readModel.waiting().catch(() => null);
     if (waiting === null) return null;
@@ -152,7 +152,7 @@ export class KnownHealth {
   }
 }
 
-/** The oldest part first. */
+/** How many parts back each part of the hour is, the oldest first. */
 const PARTS_BACK = Array.from({ length: PARTS }, (_, part) => PARTS - 1 - part);
 const NOTHING: readonly number[] = PARTS_BACK.map(() => 0);
 const NO_RESULTS: RecentResults = {
@@ -172,7 +172,7 @@ function sumOf(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Where a destination stands in the list. */
+/** The place of a destination in the list. */
 export interface HealthPlace {
   readonly state: HealthState;
   readonly sinceMs: number;

@@ -1,19 +1,20 @@
 /**
- * Which partitions stand still: records wait in them, and their group finishes none.
+ * Which partitions stall: records wait in them, and their group finishes none.
  *
- * Owns: of each partition of each group how much was finished, and since when that is so.
- * LW1  A partition stalls when records waited in it all the time since it last went on: one that was empty begins anew.
+ * Owns: for each partition of each group, how much was finished, and since when that has not changed.
+ * LW1  A partition stalls when records have waited in it all the time since its group last finished one: for a
+ *      partition that was empty the time begins again.
  */
 import { type UnfinishedRange, unfinishedBelow } from "../pipeline/unfinished-range.ts";
 
-/** A group that finishes nothing for so long stands still, whatever it is at: no attempt takes as long. */
+/** A group that finishes nothing for this long, in ms, stalls, whatever it is doing: no attempt takes as long. */
 const STALLED_MS = 60_000;
 
 export interface StalledPartition {
   readonly topic: string;
   readonly partition: number;
   readonly groupId: string;
-  /** Records that wait. */
+  /** How many records wait. */
   readonly behind: number;
   readonly stalledMs: number;
 }
@@ -24,16 +25,16 @@ interface Seen {
   readonly partition: number;
   readonly behind: number;
   readonly finished: number;
-  /** When it last went on, by the caller's clock. */
+  /** When its group last finished a record, by the caller's clock. */
   readonly sinceMs: number;
-  /** How long records may wait here by themselves. */
+  /** How long records may wait in the partition by its topic's delay, in ms. */
   readonly delayMs: number;
 }
 
 export class LagWatch {
   readonly #seen = new Map<string, Seen>();
 
-  /** A look at one partition. */
+  /** Notes a look at one partition. */
   see(range: UnfinishedRange, { groupId, delayMs, nowMs }: { groupId: string; delayMs: number; nowMs: number }): void {
     const { topic, partition, start, end, finishedRuns } = range;
     const behind = unfinishedBelow(range, end);
@@ -45,7 +46,7 @@ export class LagWatch {
     this.#seen.set(key, { groupId, topic, partition, behind, finished, sinceMs, delayMs });
   }
 
-  /** The one that stands for longest at the front. */
+  /** The partitions that stall, the longest first. */
   stalled(nowMs: number): readonly StalledPartition[] {
     return [...this.#seen.values()]
       .filter(({ behind, sinceMs, delayMs }) => behind > 0 && nowMs - sinceMs >= STALLED_MS + delayMs)

@@ -1,4 +1,4 @@
-/** Everything of control that is about the health of destinations, put together. */
+/** Opens the parts of control that deal with the health of destinations. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthaste/contracts/health-keys";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -25,10 +25,10 @@ import { ProcessClocks } from "./process-clocks.ts";
 import { seriesRoutes } from "./series-routes.ts";
 import { statusRoutes } from "./status-routes.ts";
 
-/** A process that was not heard of for so long is gone, and what it said is removed. */
+/** The records of a process that was not heard of for this long, in ms, are removed. */
 const GONE_MS = 60 * 60_000;
 const FORGET_MS = 60_000;
-/** Between two looks for what changed without a record. */
+/** The time between two looks for changes that came without a record, in ms. */
 const LOOK_MS = 2000;
 
 export interface OpenHealthOptions {
@@ -44,7 +44,7 @@ export interface OpenHealthOptions {
   readonly fail: (reason: Error) => void;
 }
 
-/** What the status tells beside health. */
+/** What the status shows besides health. */
 export interface StatusParts {
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
@@ -54,11 +54,13 @@ export interface StatusParts {
 export interface LiveHealth {
   readonly recent: HealthChanges["recent"];
   readonly freshness: () => Freshness;
-  /** The destination as it is; null for a change that a newer one followed, and for one that was removed. */
+  /**
+   * The destination as it is now; null for a change that a newer one followed, and for a destination that was removed.
+   */
   readonly rowOf: (change: HealthChange, offset: number) => object | null;
 }
 
-/** What the doctor asks of it. */
+/** What the doctor asks for. */
 export interface HeardHealth {
   readonly book: Pick<HealthBook, "processes" | "of">;
   readonly flow: Pick<FlowMeter, "stalled">;
@@ -69,14 +71,14 @@ export interface HeardHealth {
 export interface OpenedHealth {
   readonly heard: HeardHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
-  /** What changes, as it changes. */
+  /** The changes, for the live stream. */
   readonly live: LiveHealth;
-  /** Of the table, for `/readyz`. */
+  /** The state of the table, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
-  /** Call it when everything caught up. */
+  /** Starts the timers. Call it when all tables have caught up. */
   start(): void;
-  /** Removes what processes said that are gone. One control process at a time does. */
+  /** Removes the records of processes that are gone. One control process at a time does. */
   removeGone(): Promise<void>;
   close(): Promise<void>;
 }
@@ -160,7 +162,7 @@ function liveHealth(changes: HealthChanges, known: KnownHealth, fresh: () => Fre
   };
 }
 
-/** What waits for each destination, and what is out to it. */
+/** How many deliveries wait for each destination, and how many requests are out to it. */
 async function gaugesOf(known: KnownHealth, book: HealthBook): Promise<ReadonlyMap<string, Gauges>> {
   const waiting = (await known.waiting()) ?? new Map();
   const gauges = new Map<string, Gauges>();

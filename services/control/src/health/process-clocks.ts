@@ -1,18 +1,19 @@
 /**
  * How the clocks of delivery processes differ from control's, by the moments at which their records say they were
- * written and those at which they came.
+ * written and those at which the records came.
  *
- * Owns: of each process when it was heard of last, and its clock then.
- * PC1  What was written before control listened says nothing of a clock: it may have stood in the topic for an hour.
+ * Owns: for each process when it was last heard of, and how far its clock was ahead then.
+ * PC1  A record that was written before control listened says nothing of a clock: it may have been in the topic for an
+ *      hour.
  */
 import type { HealthRecord } from "@posthaste/core/health/health-record";
 
-/** As long as a process counts that is not heard of. */
+/** How long a process counts that is not heard of, in ms. */
 const SILENT_MS = 60_000;
 
 export interface ProcessClock {
   readonly instance: string;
-  /** Negative for a clock that is behind, by which the record's way counts too. */
+  /** How far the clock is ahead; negative for a clock that is behind, and less by the time that the record took. */
   readonly aheadMs: number;
 }
 
@@ -36,7 +37,7 @@ export class ProcessClocks {
     this.#heard.set(instance, { atMs, aheadMs: writtenAtMs - atMs });
   }
 
-  /** Those that were heard of within a minute. */
+  /** The clocks of the processes that were heard of within a minute. */
   clocks(): readonly ProcessClock[] {
     const sinceMs = this.#nowMs() - SILENT_MS;
     for (const [instance, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(instance);

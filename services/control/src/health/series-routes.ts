@@ -1,4 +1,4 @@
-/** What was counted of a destination over time. */
+/** The route of a destination's counts over time. */
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { z } from "zod";
 import { type Freshness, freshness } from "../http/freshness.ts";
@@ -77,7 +77,7 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         assertRange({ sinceMs, untilMs, stepMs, isOld });
         const fromMs = Math.floor(sinceMs / stepMs) * stepMs;
         const of = stepMs >= QUARTER_MS ? "quarters" : "minutes";
-        // Before the others are asked for: what is written meanwhile is in what they answer.
+        // This comes before the queries, whose answers have whatever is written meanwhile.
         const unwritten = history.unwritten(destinationId);
         const [writtenToMs, written] = await Promise.all([
           readModel.healthWrittenToMs(),
@@ -108,7 +108,7 @@ function assertRange({ sinceMs, untilMs, stepMs, isOld }: AskedRange): void {
   }
 }
 
-/** Rows of one step as one. */
+/** Joins the rows of each step into one. */
 function stepsOf(rows: readonly HealthRow[], stepMs: number): readonly HealthRow[] {
   const steps = new Map<number, HealthRow>();
   for (const row of rows) {

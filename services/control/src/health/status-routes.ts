@@ -1,4 +1,4 @@
-/** Is anything wrong, where, since when, and is it tried again? All of it in one answer. */
+/** The route of the status: is anything wrong, where, since when, and is it tried again? */
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { REPLAY_STATES, replayState } from "@posthaste/core/replay/replay";
@@ -16,9 +16,9 @@ import { viewAll } from "./health-routes.ts";
 import { healthAnswer } from "./health-view.ts";
 import type { KnownHealth } from "./known-health.ts";
 
-/** Of those that need somebody, the worst. */
+/** The most destinations that are shown of those that are open or failing. */
 const MOST_SHOWN = 20;
-/** Whole steps of ten seconds that a rate is told of. */
+/** The whole steps of ten seconds that a rate is taken over. */
 const RATE_STEPS = 6;
 const RATE_SECONDS = 60;
 
@@ -84,7 +84,7 @@ export interface StatusRoutesParts {
   readonly known: KnownHealth;
   readonly book: Pick<HealthBook, "rates" | "processes">;
   readonly flow: Pick<FlowMeter, "flow">;
-  /** What each service lacks: `true` for nothing. */
+  /** What each service lacks; `true` when nothing. */
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
   readonly ingestUrl: string | null;
@@ -142,7 +142,8 @@ type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" |
 function viewRates({ book, flow, nowMs }: StatusRoutesParts): Rates {
   const { receivedPerSecond, routerLag, deliveryLag, waiting } = flow.flow;
   const { rates } = book;
-  // The step that is not over, and what processes have not said yet, would make every rate too low.
+  // The unfinished step is left out: with it, and with what processes have not reported yet, every rate would be too
+  // low.
   const { delivered } = rates.attempts(nowMs(), RATE_STEPS, 1);
   const latencies = rates.latencies(nowMs(), RATE_STEPS);
   const [p50Ms, p99Ms] = [0.5, 0.99].map((share) => latencyAt(latencies, share));
@@ -156,7 +157,7 @@ function viewRates({ book, flow, nowMs }: StatusRoutesParts): Rates {
   };
 }
 
-/** Those that have not ended. */
+/** The replays that have not ended. */
 function viewReplays(plans: Iterable<HeldPlan>): Status["replays"] {
   return [...plans]
     .filter(({ plan, progress }) => plan.purpose === "replay" && plan.want !== "planned" && !progress?.endedAtMs)

@@ -1,4 +1,4 @@
-/** The records behind deliveries, put together: who reads them, and who sends them again. */
+/** Opens the parts of control that read the records behind deliveries and send them again. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -39,7 +39,7 @@ export async function openResends(options: OpenResendsOptions): Promise<OpenedRe
   const [deliveryCodec, letterCodec, producer] = await Promise.all([
     openCodec<Delivery>("delivery"),
     openCodec<DeadLetter>("dead-letter"),
-    // Its own, so that no delivery waits behind a configuration, nor a configuration behind it.
+    // A producer of its own, so that deliveries and configuration do not wait for one another.
     createProducer(connection, { name: "resend", topics: [names.deliveries, names.audit] }),
   ]);
   const records = new SentRecords({ ...options, deliveryCodec, letterCodec });

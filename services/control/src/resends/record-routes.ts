@@ -1,4 +1,4 @@
-/** The record behind a delivery: its body, what it is sent with, and where it stands. */
+/** The route of the record behind a delivery: its body, its requests' headers, and its place. */
 import type { Destination } from "@posthaste/core/config/destination";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { shownRequests } from "@posthaste/webhook/request";

@@ -1,11 +1,12 @@
 /**
  * Sends one delivery again, by hand.
  *
- * RS1  It is a delivery of its own: with the key, the body and the message id of the record that is held, an origin of
- *      no incarnation (O3 of `origin.ts`), a new window, and a replay id that its attempts name.
- * RS2  The audit's entry goes in the same send, so that neither is acknowledged without the other. Nothing else is
- *      written: a process that ends on the way has sent it or has not.
- * RS3  A copy that waits for a retry stays, and is sent when it is due; the receiver tells both by `X-Message-Id`.
+ * RS1  The resend is a delivery of its own: it has the key, the body and the message id of the record that was found,
+ *      an origin without an incarnation (O3 of `origin.ts`), a new retry window, and a replay id that its attempts
+ *      name.
+ * RS2  The audit's entry is in the same send, so that neither is acknowledged without the other. Nothing else is
+ *      written: a process that ends on the way has sent the delivery or has not.
+ * RS3  A copy that waits for a retry stays, and is sent when it is due; the receiver knows both by `X-Message-Id`.
  */
 
 import type { Codec } from "@posthaste/contracts/codec";
@@ -26,7 +27,7 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";
 import type { AskedDelivery, SentRecord, SentRecords } from "./sent-records.ts";
 
-/** As long as other writes of control wait for the brokers. */
+/** How long the send waits for the brokers, in ms, as other writes of control do. */
 const SEND_MS = 10_000;
 
 export interface ResendRoutesOptions {
@@ -87,7 +88,7 @@ async function resend(
   return { replayId, copyWaits };
 }
 
-/** RS1. Where each URL is on its own, only those that the record owes are sent to. */
+/** RS1. Under `settle: each` only the URLs that the record owes are called. */
 function againOf(
   { names, deliveryCodec }: ResendRoutesOptions,
   { record, delivery, letter, past, urls, replay }: SentRecord,

@@ -1,7 +1,7 @@
 /**
- * The record behind a delivery: where the newest attempt, deferral or dead letter says that it stands, read from there.
+ * The record behind a delivery, read from the place that its newest attempt, deferral or dead letter names.
  *
- * Owns nothing. A record is taken for the delivery's only by what stands in it: a topic that was made anew has others
+ * Owns nothing. A record counts as the delivery's only by its own content: a topic that was made anew has other records
  * at the same offsets.
  */
 import type { Codec } from "@posthaste/contracts/codec";
@@ -26,9 +26,9 @@ import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type RecordPlace, readRecord } from "../read-record.ts";
 
-/** More entries of one delivery than retries and replays make. */
+/** The most entries of one delivery that are read: more than retries and replays make. */
 const MAX_ENTRIES = 500;
-/** Places that are looked at: the newest, and where retention took that, those before. */
+/** How many places are looked at: the newest and, where retention deleted that record, those before it. */
 const MAX_PLACES = 5;
 const READ_MS = 5000;
 
@@ -42,15 +42,15 @@ export interface AskedDelivery {
 export interface SentRecord {
   readonly record: IncomingRecord;
   readonly delivery: Delivery;
-  /** What the delivery's record says of itself where it is a dead letter. */
+  /** The dead letter, where the record is one; else null. */
   readonly letter: DeadLetter | null;
-  /** The attempts before, and how often it was sent again. */
+  /** The attempts before, and how often the delivery was sent again. */
   readonly past: Pick<DeadLetter, "history" | "replays">;
-  /** Its replay or resend; null for the first sending. */
+  /** The delivery's replay or resend; null for its first sending. */
   readonly replay: Replay | null;
-  /** Attempts made before, of that. */
+  /** How many attempts that sending had before. */
   readonly attempts: number;
-  /** What the record owes; null for all URLs. */
+  /** The URLs that the record owes; null for all. */
   readonly urls: readonly string[] | null;
   readonly isSuppressed: boolean;
 }
@@ -77,8 +77,9 @@ export class SentRecords {
   }
 
   /**
-   * Null when retention took it. Throws the Problem `not_found` where nothing is known of the delivery, `conflict`
-   * where it ended as a dead letter that was purged, `unavailable` while the delivery log cannot be asked.
+   * Finds the record; null when retention deleted it. Throws the Problem `not_found` where nothing is known of the
+   * delivery, `conflict` where it ended as a dead letter that was purged, and `unavailable` while the delivery log
+   * cannot be asked.
    */
   async find(asked: AskedDelivery): Promise<SentRecord | null> {
     const places = await this.#placesOf(asked);
@@ -100,7 +101,7 @@ export class SentRecords {
     return null;
   }
 
-  /** Whether a record of it waits in a retry topic, as far as the delivery log says. */
+  /** Whether a record of the delivery waits in a retry topic, as far as the delivery log knows. */
   async isWaiting({ messageId, destinationId, sourceId }: AskedDelivery): Promise<boolean> {
     const query = { messageId, destinationId, limit: MAX_ENTRIES };
     const sendings = (await this.#options.readModel.newest("deliveries", query)).map(deliveryFromEntry);
@@ -110,7 +111,7 @@ export class SentRecords {
     });
   }
 
-  /** Newest first. */
+  /** The places of the delivery's records, newest first. */
   async #placesOf({ messageId, destinationId, sourceId }: AskedDelivery): Promise<readonly KnownPlace[]> {
     const { readModel, letters, names } = this.#options;
     const query = { messageId, destinationId, limit: MAX_ENTRIES };
@@ -138,11 +139,11 @@ export class SentRecords {
     const lost = dead.entries
       .filter((entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)))
       .map(({ timeMs: atMs, partition, offset }) => ({ atMs, topic: names.deadLetters, partition, offset }));
-    // Of one moment the dead letter is the newer.
+    // At one moment the dead letter is the newer.
     return withoutRepeats([...lost, ...found].sort((a, b) => b.atMs - a.atMs));
   }
 
-  /** Null when it stands there no more. */
+  /** Reads a record; null when it is no longer there. */
   async #read(place: KnownPlace): Promise<IncomingRecord | null> {
     const { connection } = this.#options;
     try {
@@ -157,7 +158,7 @@ export class SentRecords {
     }
   }
 
-  /** Null for what cannot be read. */
+  /** Decodes a record; null for one that cannot be read. */
   async #decode(record: IncomingRecord): Promise<SentRecord | null> {
     const { value, topic } = record;
     if (value === null) return null;
@@ -194,7 +195,7 @@ export class SentRecords {
   }
 }
 
-/** Whether one of them is newer than all others. */
+/** Whether a purged letter is the newest entry. */
 function isEnd(purged: readonly JournalEntry[], others: readonly JournalEntry[]): boolean {
   return purged.some((letter) => others.every(({ timeMs }) => timeMs <= letter.timeMs));
 }
@@ -204,7 +205,7 @@ function isAsked(delivery: Delivery, { messageId, destinationId, sourceId }: Ask
   return sourceId === undefined || delivery.sourceId === sourceId;
 }
 
-/** None in what an earlier release logged. */
+/** The place that an entry names; none in an entry of an earlier release. */
 function placeOf({ timeMs: atMs }: JournalEntry, said: LoggedDelivery, names: TopicNames): readonly KnownPlace[] {
   const { recordDelayMs, recordPartition: partition, recordOffset: offset } = said;
   if (recordDelayMs === null || partition === null || offset === null) return [];

@@ -1,4 +1,4 @@
-/** Whether an entry of the read model is of a suppressed user, by the digests that it holds. */
+/** Whether an entry of the read model is a suppressed user's, by the digests that it has. */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { JournalEntry } from "../read-model/journal-entry.ts";

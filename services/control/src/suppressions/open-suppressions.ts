@@ -1,6 +1,4 @@
-/**
- * Control's side of the suppressions, joined: the table that every process has, its writer, and who ends what is over.
- */
+/** Opens control's parts for suppressions: the table that every process has, its writer, and the expiry. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Suppression } from "@posthaste/core/deletion/suppression";
 import type { Clock } from "@posthaste/core/time";
@@ -18,7 +16,7 @@ export interface OpenSuppressionsOptions {
   readonly clock: Clock;
   /** See ConfigStoreOptions. */
   readonly writer: number;
-  /** The topic cannot be followed any more. */
+  /** Called when the topic cannot be followed any more. */
   readonly onFailure: (reason: Error) => void;
 }
 

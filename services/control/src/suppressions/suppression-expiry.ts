@@ -1,11 +1,11 @@
 /**
- * Ends the suppressions whose days are over: once a day the topic is streamed, since no process holds when each ends.
+ * Ends the suppressions whose time is over. Once a day it reads the whole topic, since no process holds when each ends.
  *
  * Owns: the timer, and the pass that is under way.
- * SX1  A suppression is ended only when its newest record says that it is over. What is written while a pass runs
- *      stands: the end has the next revision after the record that was found, which is below that of anything written
- *      since.
- * SX2  A pass holds `MAX_FOUND` keys at the most; where there are more, another pass follows at once.
+ * SX1  A suppression is ended only when its newest record says that it is over. A record that is written while a pass
+ *      runs stays in force: the end has the next revision after the record that was found, which is below that of
+ *      anything written since.
+ * SX2  A pass holds at most `MAX_FOUND` keys; where there are more, another pass follows at once.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -19,7 +19,9 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { SuppressionWriter } from "./suppression-writer.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** After the start, so that a process that ends again and again does nothing else. */
+/**
+ * The time from the start to the first pass, in ms, so that a process that ends again and again does not do only this.
+ */
 const FIRST_MS = 60_000;
 const MAX_FOUND = 100_000;
 
@@ -30,7 +32,7 @@ export interface SuppressionExpiryOptions {
   readonly suppressed: Pick<SuppressedUsers, "size">;
   readonly writer: Pick<SuppressionWriter, "endFound">;
   readonly clock: Clock;
-  /** Of the first pass after the start; default a minute. */
+  /** The time from the start to the first pass, in ms; default a minute. */
   readonly firstMs?: number;
 }
 
@@ -69,7 +71,7 @@ export class SuppressionExpiry {
     }
   }
 
-  /** Answers how many were ended. */
+  /** Ends all suppressions that are over. Answers how many. */
   async #endAll(): Promise<number> {
     let ended = 0;
     for (;;) {
@@ -80,7 +82,7 @@ export class SuppressionExpiry {
     }
   }
 
-  /** One pass over the topic (SX2). */
+  /** Reads the topic once, and answers the suppressions that are over (SX2). */
   async #find(): Promise<readonly { readonly key: string; readonly revision: number }[]> {
     const { connection, topic } = this.#options;
     const over = new Map<string, number>();
@@ -101,7 +103,7 @@ export class SuppressionExpiry {
     return [...over].map(([key, revision]) => ({ key, revision }));
   }
 
-  /** SX1: what a later record of the key says counts. */
+  /** SX1: notes a record; a later record of the key replaces it. */
   async #note({ key, value, headers }: IncomingRecord, over: Map<string, number>): Promise<void> {
     if (key === null) return;
     const { codec, clock } = this.#options;

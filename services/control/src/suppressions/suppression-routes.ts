@@ -1,4 +1,4 @@
-/** Suppressions of one user: asked for, and ended. They are made by deletion requests. */
+/** The routes that show and end the suppressions of one user. Deletion requests make them. */
 import type { Source } from "@posthaste/core/config/source";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
@@ -35,7 +35,7 @@ const endedAnswer = z.object({
 export function suppressionRoutes({ sources, suppressed, writer, trail }: SuppressionRoutesOptions): readonly Route[] {
   const find = async (userId: string, sourceId: string | undefined): Promise<readonly SuppressedUser[]> => {
     if (sourceId !== undefined) await sourceOf(sourceId, sources);
-    // What another process of control wrote a moment ago counts.
+    // Records that another control process wrote a moment ago count too.
     await suppressed.refresh(WRITE_DEADLINE_MS);
     const ids = sourceId === undefined ? [...sources.values()].map(({ id }) => id) : [sourceId];
     return ids.filter((id) => suppressed.has(suppressionKey(id, userId))).map((id) => ({ sourceId: id, userId }));

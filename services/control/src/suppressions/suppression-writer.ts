@@ -1,10 +1,10 @@
 /**
- * Suppressions as control writes them: one record for each user and source, a null one when it ends.
+ * Writes suppressions: one record for each user and source, and a tombstone when it ends.
  *
- * Owns nothing: the producer, and the table by which every process knows them, are its caller's.
+ * Owns nothing: its caller owns the producer, and the table by which every process knows the suppressions.
  * SP1  A call resolves when the brokers have all of it and the table here has read it.
- * SP2  Revisions rise, as in the config topics (S3): an older write that comes late changes nothing, and the newest is
- *      written again (`rewrite`), since compaction would keep the older one.
+ * SP2  Revisions rise, as in the config topics (S3 of config-store.ts): an older write that comes late changes nothing,
+ *      and the newest record is written again (`rewrite`), since compaction would keep the older one.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -16,7 +16,7 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 
-/** Records that are sent at a time: each step has a deadline of its own. */
+/** How many records are sent at a time, each time with a deadline of its own. */
 const STEP = 1000;
 
 export interface SuppressionWriterOptions {
@@ -44,20 +44,20 @@ export class SuppressionWriter {
     await this.#write(suppressions, (suppression) => codec.encode(suppression));
   }
 
-  /** `audited` goes with it in the same send. */
+  /** Ends the suppressions of users. `audited` is written in the same send. */
   async end(users: readonly SuppressedUser[], audited: readonly OutgoingRecord[]): Promise<void> {
     if (users.length > 0) await this.#write(users, () => null, audited);
   }
 
   /**
-   * Ends what was found to be over, each as the next revision of the record that was found: what was written since
-   * stands.
+   * Ends suppressions that were found to be over, each with the next revision after the record that was found, so that
+   * anything written since stays in force.
    */
   async endFound(found: readonly { readonly key: string; readonly revision: number }[]): Promise<void> {
     await this.#send(found.map(({ key, revision }) => this.#record(key, null, revision + 1)));
   }
 
-  /** SP2. Nobody waits for it: what is not written now is found again at the next start. */
+  /** SP2. Nobody waits for this: a record that is not written now is found again at the next start. */
   rewrite({ key, value, revision }: KeyRecord): Promise<void> {
     return this.#options.producer.send([this.#record(key, value, revision)], { patienceMs: WRITE_DEADLINE_MS });
   }
