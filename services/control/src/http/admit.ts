@@ -5,23 +5,26 @@ import type { FastifyRequest } from "fastify";
 import type { Caller, Need, RequestHead } from "./caller.ts";
 import { Problem } from "./problem.ts";
 
-/** Nobody, for what needs no token. */
+/** The caller of an operation that needs no token. */
 export const NOBODY: Caller = { tokenId: null, name: "", scopes: [], sessionId: null, way: "api" };
 
-/** Before the body is read: throws the Problem `forbidden` where no body would let the caller. */
+/**
+ * Called before the body is read: throws the Problem `forbidden` where the caller's scopes do not allow the operation
+ * with any body.
+ */
 export function assertMayAsk(caller: Caller, need: Need): void {
   const enough = scopesOf(need);
   if (enough.length > 0 && missingScopes(caller.scopes, enough).length === enough.length) throw forbidden(enough[0]);
 }
 
-/** With the body: throws the Problem `forbidden`. */
+/** Called when the body is known: throws the Problem `forbidden`. */
 export function assertMayDo(caller: Caller, need: Need, body: unknown): void {
   if (typeof need === "string") return;
   const scope = isDryRun(body) ? need.dryRun : need.scope;
   if (!caller.scopes.includes(scope)) throw forbidden(scope);
 }
 
-/** Those of which one at least is needed; none where a token of any is enough. */
+/** The scopes of which a caller needs at least one; empty where any token, or none, is enough. */
 export function scopesOf(need: Need): readonly Scope[] {
   if (need === "any" || need === "none") return [];
   return typeof need === "string" ? [need] : [need.scope, need.dryRun];

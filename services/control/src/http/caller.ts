@@ -1,47 +1,47 @@
-/** Who asks, and in which words a change that is asked for stands in the audit. */
+/** Who sends a request, and how the audit names them. */
 import type { AuditWay } from "@posthaste/core/access/audit-entry";
 import type { Scope } from "@posthaste/core/access/scope";
 
 export interface Caller {
-  /** Of the token; null for the token of the environment. */
+  /** The token's id; null for the token that the environment sets. */
   readonly tokenId: string | null;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** By which it acts as the token; null for the token itself. */
+  /** The session through which a browser acts as the token; null where the request carries the token itself. */
   readonly sessionId: string | null;
   readonly way: AuditWay;
 }
 
-/** Whose change it is, and by which request. */
+/** Who makes a change, and with which request. */
 export interface Author {
   readonly caller: Caller;
   readonly operation: string;
   readonly requestId: string;
 }
 
-/** What of a request's head says who asks. */
+/** The parts of a request's head that tell who sends it. */
 export interface RequestHead {
   readonly method: string;
-  /** Whose connection it is. */
+  /** The peer's IP address. */
   readonly address: string;
   readonly authorization: string | undefined;
   readonly cookie: string | undefined;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly userAgent: string | undefined;
-  /** Of a stream that goes on: the last event of the one before. */
+  /** The id of the last event that the client of an event stream received before it reconnected. */
   readonly lastEventId?: string | undefined;
 }
 
 /**
- * What an operation needs: one of the scopes; `any`, which is some token; `none`, not even that. Where a dry run has a
- * scope of its own, that is enough for a body with `dryRun`.
+ * What an operation asks of its caller: a scope; `any`, which every token satisfies; or `none`, for which no token is
+ * needed. Where a dry run has a scope of its own, that scope is enough for a body with `dryRun`.
  */
 export type Need = Scope | "any" | "none" | { readonly scope: Scope; readonly dryRun: Scope };
 
 /** The rules of who may ask, as the server needs them. */
 export interface Callers {
-  /** By operation. */
+  /** Keyed by operation. */
   readonly needs: Readonly<Record<string, Need>>;
   /** Throws, or rejects with, the Problem `unauthorized`, `forbidden` or `too_many_requests`. */
   callerOf(head: RequestHead): Caller | Promise<Caller>;

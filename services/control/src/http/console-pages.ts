@@ -1,19 +1,20 @@
 /**
- * The web pages beside the API: `/` and every path that is asked for as HTML, but for those of the API, are addresses
- * of the one page; what it loads is found by its whole path. None of it needs a token: it holds nothing but code.
+ * The web pages beside the API. `/`, and every path outside the API that a browser asks for as HTML, answer with the
+ * one page of the console; the page loads its files by their whole paths. None of them needs a token: they hold code
+ * and no data.
  */
 import { answerFile, type ConsoleFile, type ConsoleFiles } from "@posthaste/console/files";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 const API = /^\/v1(?:\/|$)/;
 
-/** True for a path that a browser was sent to, by a link or by its address. */
+/** True for a request with which a browser opens a page, by a link or by its address bar. */
 export function asksForPage({ method, url, headers }: FastifyRequest): boolean {
   const [path = ""] = url.split("?");
   return (method === "GET" || method === "HEAD") && !API.test(path) && /\btext\/html\b/.test(headers.accept ?? "");
 }
 
-/** Serves what the page loads. */
+/** Serves the files that the page loads. */
 export function serveConsole(server: FastifyInstance, { assets }: ConsoleFiles): void {
   for (const [path, file] of assets) {
     server.route({ method: ["GET", "HEAD"], url: path, handler: (request, reply) => serve(file, request, reply) });

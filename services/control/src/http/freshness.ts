@@ -1,7 +1,7 @@
 /** How fresh a list is that was read from a topic. */
 import { z } from "zod";
 
-/** Of every such list, beside its entries. */
+/** The fields that every list read from a topic has beside its entries. */
 export const freshness = {
   asOf: z.iso
     .datetime()
@@ -17,12 +17,12 @@ export interface Freshness {
   readonly complete: boolean;
 }
 
-/** Null where that is not known yet. */
+/** `asOfMs`: everything that stood in the topic at that moment has been read; null where that is not known yet. */
 export function freshAsOf(asOfMs: number | null, complete: boolean): Freshness {
   return { asOf: asOfMs === null ? null : new Date(asOfMs).toISOString(), complete };
 }
 
-/** Of a list that is made of both: what is true of it is true of either. */
+/** The freshness of a list that is made of two topics: the older `asOf`, and complete only where both are. */
 export function freshnessOfBoth(one: Freshness, other: Freshness): Freshness {
   const asOf = one.asOf === null || other.asOf === null ? null : one.asOf < other.asOf ? one.asOf : other.asOf;
   return { asOf, complete: one.complete && other.complete };

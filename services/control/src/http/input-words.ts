@@ -1,6 +1,6 @@
 /**
- * What is said of input that a schema refuses without words of its own. Zod's words name its own types and options,
- * which a caller of the API knows nothing of.
+ * The messages for input that a schema refuses without a message of its own. Zod's messages name its own types and
+ * options, which a caller of the API has never heard of.
  */
 import { z } from "zod";
 

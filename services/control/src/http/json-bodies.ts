@@ -1,8 +1,11 @@
-/** Bodies of JSON, checked for what no answer may repeat and no object may hold. */
+/** JSON bodies: the parser keeps what they hold out of its errors, and refuses the key that would set a prototype. */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "./problem.ts";
 
-/** JSON alone; an empty body counts as none, since clients name a type for those too. */
+/**
+ * Makes the server take JSON and no other media type. An empty body counts as no body, since clients name a type for
+ * those too.
+ */
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) => {
@@ -15,7 +18,7 @@ export function readJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** Throws a Problem, also for the keys with which an object could change its own prototype. */
+/** Throws a Problem, also for the key `__proto__`, with which an object could change its own prototype. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text, (key, value: unknown) => {

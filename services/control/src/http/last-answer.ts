@@ -1,16 +1,16 @@
-/** The end of a connection that brought what is no request. */
+/** Ends a connection whose bytes are no HTTP request. */
 import type { Socket } from "node:net";
 
 /**
- * The client may still be sending what was refused. Were the connection closed at once, its system would be told of a
- * reset, and the answer would be lost: for so long, what comes is dropped unread.
+ * How long, in ms, the connection stays open after its last answer, dropping unread what the client still sends. If
+ * control closed it at once, the client's system would report a reset and lose the answer.
  */
 const LINGER_MS = 5000;
 
 /**
- * Writes the last answer of a connection and ends it when the client does, in five seconds at the latest. Node tells of
- * a refused connection again for whatever comes after: `answer` is made and written once. A connection on which nothing
- * can be said any more is closed.
+ * Writes the last answer of a connection, and ends the connection when the client does, `LINGER_MS` later at the
+ * latest. Node reports a refused connection again for whatever bytes come after: `answer` is called once and its text
+ * written once. A connection that can no longer be written to is destroyed.
  */
 export function endWithAnswer(
   error: Error & { readonly code?: string },

@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Route } from "./route.ts";
 
-/** How a request ended: done, refused (the caller's to mend), failed (ours). */
+/** How a request ended: `done`; `refused`, for the caller to correct; `failed`, through a fault of ours. */
 const ANSWERS = ["done", "refused", "failed"] as const;
 export type RequestEnd = (typeof ANSWERS)[number];
 
@@ -44,7 +44,7 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
   return { requests, failures, liveStreams, audienceIdentifies, audienceRecordsDropped };
 }
 
-/** Every operation is counted from 0, so that a rate sees the first request. */
+/** Starts the counter of every operation at 0, so that a rate includes the first request. */
 export function startRequestCounts({ requests }: ControlMetrics, routes: readonly Route[]): void {
   for (const { operation } of routes) for (const answer of ANSWERS) requests.inc({ operation, answer }, 0);
 }

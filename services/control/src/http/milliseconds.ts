@@ -1,4 +1,4 @@
-/** Milliseconds as a person reads them. */
+/** Milliseconds rounded to tenths, for a person to read. */
 export function tenths(ms: number): number {
   return Math.round(ms * 10) / 10;
 }

@@ -17,7 +17,7 @@ export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** As `isoTime`; null for a moment that there is not. */
+/** As `isoTime`; null where there is no moment. */
 export function isoTimeOrNull(atMs: number | null): string | null {
   return atMs === null ? null : isoTime(atMs);
 }

@@ -7,11 +7,11 @@ import type { Named, Route } from "./route.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What every route under `/v1` may answer beside its own. */
+/** The refusals that every route under `/v1` may answer with, beside those it names itself. */
 const COMMON_REFUSALS: readonly ProblemKind[] = ["unauthorized", "forbidden", "too_many_requests", "unavailable"];
 const BODY_REFUSALS: readonly ProblemKind[] = ["invalid_input", "too_large", "unsupported_media_type"];
 
-/** A request that works, and its answer. */
+/** An example request that succeeds, and its answer. */
 export interface OperationExample {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -22,9 +22,9 @@ export interface OperationExample {
 
 export interface ApiDocumentOptions {
   readonly version: string;
-  /** What each operation needs. */
+  /** What each operation asks of its caller. */
   readonly needs: Readonly<Record<string, Need>>;
-  /** By operation. */
+  /** Keyed by operation. */
   readonly examples: Readonly<Record<string, OperationExample>>;
 }
 
@@ -149,7 +149,7 @@ function reference({ name }: Named): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Schemas by name; one that stands inside another is a reference there. */
+/** The schemas by their names; a named schema inside another becomes a reference to it. */
 function componentSchemas(named: readonly Named[], io: "input" | "output"): Record<string, Json> {
   const registry = z.registry<{ id: string }>();
   for (const { name, schema } of named) if (!registry.has(schema)) registry.add(schema, { id: name });
@@ -157,7 +157,7 @@ function componentSchemas(named: readonly Named[], io: "input" | "output"): Reco
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
-/** Without what belongs to a document of its own. */
+/** The schema without the keywords that only a document of its own has. */
 function bare(schema: object): Json {
   const { $schema: _schema, $id: _id, ...rest } = schema as Json;
   return rest;

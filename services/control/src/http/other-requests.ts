@@ -1,4 +1,4 @@
-/** Requests that no route takes: another method of a path that there is, and bytes that are no HTTP. */
+/** Requests that no route takes: those that use a path's wrong method, and bytes that are no HTTP. */
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
@@ -6,12 +6,12 @@ import { endWithAnswer } from "./last-answer.ts";
 import { PROBLEM_TYPE, Problem, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
 
-/** Paths beside the routes. */
+/** The paths that the server answers beside its routes, without a token. */
 const OPEN_PATHS = ["/openapi.json", "/healthz", "/readyz"];
 
 /**
- * Answers 405 with `Allow` to the methods that a path does not have. `authorize` rejects for who may not know what
- * there is.
+ * Answers 405 with `Allow` where a path exists but not with the request's method. `authorize` rejects for a caller who
+ * may not learn which paths exist.
  */
 export function refuseOtherMethods(
   server: FastifyInstance,
@@ -35,7 +35,10 @@ export function refuseOtherMethods(
   }
 }
 
-/** Answers bytes that are no request, or come too slowly or in too long a head, and ends the connection. */
+/**
+ * Answers a connection whose bytes are no request, whose head is too long or whose request comes too slowly, and ends
+ * it.
+ */
 export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket): void {
   endWithAnswer(error, socket, () => {
     const requestId = createId("req");
@@ -53,7 +56,7 @@ export function refuseBytes(error: Error & { readonly code?: string }, socket: S
   });
 }
 
-/** By Node's own codes. */
+/** Keyed by Node's error codes. */
 const REFUSED_BYTES: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "the request did not come in time" },
   HPE_HEADER_OVERFLOW: { status: 431, detail: "the head of the request is too large" },

@@ -24,7 +24,7 @@ export function pageOf<Entry extends z.ZodType>(entry: Entry) {
   });
 }
 
-/** What the order of a list is made of: when each was made, the id between those of one millisecond. */
+/** What orders a list: the time at which an entry was made and, within one millisecond, its id. */
 export interface Listed {
   readonly id: string;
   readonly createdAtMs: number;
@@ -38,8 +38,8 @@ export interface Page<T> {
 export type ListOrder = "oldest_first" | "newest_first";
 
 /**
- * One page of `all`. The cursor names the last entry that was shown, not a number of entries, so what is made or
- * removed between two pages moves nothing from one to the other.
+ * One page of `all`. The cursor names the last entry of the page before, not a number of entries, so an entry that is
+ * made or removed between two pages moves no other entry from one page to the next.
  */
 export function pageFrom<T extends Listed>(
   all: Iterable<T>,

@@ -19,7 +19,7 @@ const PROBLEMS = {
 } as const;
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** Headers of an answer that a kind of problem has wherever it comes from. */
+/** The headers that every answer of a kind of problem carries, wherever the problem was thrown. */
 const HEADERS: Partial<Record<ProblemKind, Readonly<Record<string, string>>>> = {
   unauthorized: { "www-authenticate": "Bearer" },
   // Seconds.
@@ -32,7 +32,7 @@ export function statusOf(kind: ProblemKind): number {
 
 /** The media type of a problem. */
 export const PROBLEM_TYPE = "application/problem+json";
-/** The header of every answer by which the log names its request. */
+/** The header of every answer with the request's id, which the log names too. */
 export const REQUEST_ID = "x-request-id";
 
 export const problemAnswer = z.object({
@@ -58,7 +58,7 @@ export class Problem extends Error {
   override readonly name = "Problem";
   readonly kind: ProblemKind;
   readonly errors: readonly InputError[];
-  /** Of the answer, by their names in lower case. */
+  /** The answer's headers, keyed by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(kind: ProblemKind, detail: string, errors: readonly InputError[] = [], headers = HEADERS[kind] ?? {}) {
@@ -92,7 +92,7 @@ export function checkInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   throw invalidInput(result.error.issues.map(({ path, message }) => ({ path: formatPath(path), message })));
 }
 
-/** Refuses a change that was made from another revision than the one that stands. */
+/** Throws the Problem of a change that its caller made from another revision than the current one. */
 export function assertRevision(
   current: { readonly id: string; readonly revision: number },
   wanted: number | undefined,
@@ -129,7 +129,10 @@ const KIND_OF_FASTIFY_CODE: Readonly<Record<string, { readonly kind: ProblemKind
   FST_ERR_BAD_URL: { kind: "invalid_input" },
 };
 
-/** What the caller is told of anything that was thrown. An unexpected failure keeps its message to itself. */
+/**
+ * The Problem that tells the caller of whatever a route threw. For an unexpected failure it does not repeat the
+ * failure's message.
+ */
 export function problemFrom(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   if (isPosthasteError(thrown)) {

@@ -1,4 +1,4 @@
-/** The five calls that a kind of thing has which stands under its id: list, make, show, change and remove. */
+/** The five operations on things that have an id: list, create, show, change and remove. */
 import type { z } from "zod";
 import type { Author } from "./caller.ts";
 import type { Freshness } from "./freshness.ts";
@@ -14,15 +14,15 @@ export interface ResourceHandlers<Input, Patch, Answer> {
 }
 
 export interface ResourceDefinition<Input extends z.ZodType, Patch extends z.ZodType, Answer extends z.ZodType> {
-  /** As in the paths: `sources`. */
+  /** The name in paths: `sources`. */
   readonly plural: string;
-  /** As in the operations: `Source`. */
+  /** The name in operations: `Source`. */
   readonly noun: string;
   readonly input: Input;
   readonly patch: Patch;
   readonly answer: Named<Answer>;
   readonly page: Named;
-  /** What its making, its change and its removal come to, in a sentence each. */
+  /** What creating, changing and removing one does, in a sentence each. */
   readonly summaries: { readonly create: string; readonly change: string; readonly remove: string };
   readonly handlers: ResourceHandlers<z.output<Input>, z.output<Patch>, z.input<Answer>>;
 }

@@ -1,6 +1,6 @@
 /**
- * A route of the API as one value: what it takes, what it answers, what it does. The server and `/openapi.json` read
- * the same.
+ * A route of the API as one value: its input, its answer and its work. The server and `/openapi.json` are made from the
+ * same values.
  */
 import type { z } from "zod";
 import type { Author, RequestHead } from "./caller.ts";
@@ -19,35 +19,38 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A body that is read as it comes, beside the JSON one. */
+/** A body that the route reads as a stream, which it takes as well as a JSON body. */
 export interface Upload {
   readonly mediaType: string;
-  /** What stands in it, for `/openapi.json`. */
+  /** What the body holds, in words for `/openapi.json`. */
   readonly description: string;
 }
 
-/** What cuts off an answer that has no end of its own. */
+/** What makes the server cut off an answer that has no end of its own. */
 export interface StreamBounds {
-  /** The caller takes nothing for so long. */
+  /** The caller takes no bytes for this many ms. */
   readonly stallMs: number;
-  /** Asked again and again: the caller may no more have it. */
+  /**
+   * Asked again and again: the server cuts the answer off once this returns false, since the caller may no longer have
+   * it.
+   */
   readonly mayGoOn: () => boolean;
 }
 
-/** Fields behind an answer's end: their names, and what they say then. */
+/** HTTP trailers: the names, which the head announces, and the values, which are asked for at the body's end. */
 export interface Trailers {
   readonly names: readonly string[];
   readonly values: () => Readonly<Record<string, string>>;
 }
 
-/** An answer that is sent as it is made. */
+/** An answer that the server sends while the route still makes it. */
 export class StreamedAnswer {
   readonly mediaType: string;
-  /** What the caller may save it as; null for what is not to be saved. */
+  /** The name of the file to save the answer as; null for an answer that is not meant for a file. */
   readonly fileName: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly bounds: StreamBounds | null;
-  /** What is known at its end alone, and sent behind it (RFC 9110, 6.5). */
+  /** What the route knows only at the answer's end, sent behind it (RFC 9110, 6.5). */
   readonly trailers: Trailers | null;
 
   constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks"> & Partial<StreamedAnswer>) {
@@ -59,7 +62,7 @@ export class StreamedAnswer {
   }
 }
 
-/** An answer with more in its head. */
+/** An answer with headers of its own. */
 export class AnswerWithHeaders {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
@@ -77,34 +80,37 @@ export interface RouteDefinition<
   Answer extends z.ZodType,
 > {
   readonly method: Method;
-  /** With parameters in braces: `/v1/sources/{id}`. */
+  /** The path, with its parameters in braces: `/v1/sources/{id}`. */
   readonly path: Path;
   /** Unique; the operation's id and its label in metrics. */
   readonly operation: string;
   readonly summary: string;
   readonly query?: Query;
   readonly body?: Named<Body>;
-  /** Of the JSON body, in bytes, where it may be larger than others. */
+  /** The most bytes of a JSON body, where this route takes larger ones than other routes do. */
   readonly bodyLimit?: number;
   readonly upload?: Upload & {
     readonly handle: (request: {
       readonly params: PathParams<Path>;
       readonly query: z.output<Query>;
       readonly by: Author;
-      /** Fails when the upload breaks off. */
+      /** The body's bytes as they come; fails when the upload breaks off. */
       readonly chunks: AsyncIterable<Uint8Array>;
     }) => Promise<z.input<Answer>>;
   };
-  /** It may take longer than other requests are let. */
+  /** The request may take longer than other requests may. */
   readonly isLong?: boolean;
-  /** The success. Without a schema the answer has no body, or is a `StreamedAnswer` of one of these media types. */
+  /**
+   * The answer of a request that succeeds. Without a schema it has no body, or is a `StreamedAnswer` of one of these
+   * media types.
+   */
   readonly answer: {
     readonly status: number;
     readonly description: string;
     readonly body?: Named<Answer>;
     readonly streams?: readonly string[];
   };
-  /** Refusals beside those that every route knows. */
+  /** The kinds of problem it refuses with, beside those of every route. */
   readonly refusals?: readonly ProblemKind[];
   readonly handle: (request: {
     readonly params: PathParams<Path>;
@@ -112,25 +118,25 @@ export interface RouteDefinition<
     readonly body: z.output<Body>;
     readonly head: RequestHead;
     readonly by: Author;
-    /** Aborted when nobody waits for the answer any more. */
+    /** Aborted when nobody waits for the answer any longer. */
     readonly signal: AbortSignal;
   }) => Promise<z.input<Answer> | AnswerWithHeaders> | z.input<Answer> | AnswerWithHeaders;
 }
 
-/** What the server needs of a request. */
+/** What the server hands a route of a request. */
 export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;
-  /** Undefined when there was none. */
+  /** The parsed JSON body; undefined where the request had none. */
   readonly body: unknown;
-  /** The body where it came as the route's upload. */
+  /** The body as a stream, where it came as the route's upload; null for any other request. */
   readonly chunks: AsyncIterable<Uint8Array> | null;
   readonly signal: AbortSignal;
   readonly head: RequestHead;
   readonly by: Author;
 }
 
-/** A route with its types forgotten, ready to be served and described. */
+/** A route without its type parameters, ready to be served and described. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
@@ -148,7 +154,7 @@ export interface Route {
     readonly streams: readonly string[];
   };
   readonly refusals: readonly ProblemKind[];
-  /** Checks the input, does the work, and lets out what the answer's schema names and nothing else. */
+  /** Checks the input, does the work, and answers with the fields that the answer's schema names and no others. */
   readonly run: (request: RouteRequest) => Promise<unknown>;
 }
 
@@ -180,7 +186,7 @@ export function defineRoute<
       // The router matched the path, so its parameters are there.
       const params = request.params as PathParams<Path>;
       const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
-      // A body may be left out where all of it may be; null is none.
+      // A request may leave out a body whose every field is optional; a body of `null` does not count as left out.
       const sent = request.body === undefined ? {} : request.body;
       const checkedBody = () => (body === undefined ? undefined : checkInput(body.schema, sent)) as z.output<Body>;
       const { head, by } = request;

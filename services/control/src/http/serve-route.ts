@@ -1,4 +1,7 @@
-/** One route behind the token: who may not ask is not read, and whoever asks has as long as the route says. */
+/**
+ * Serves one route behind the token: control does not read the body of a caller that may not ask, and gives the others
+ * as long as the route says.
+ */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Log } from "@posthaste/core/log";
@@ -11,7 +14,10 @@ import { AnswerWithHeaders, type Route, StreamedAnswer, type Trailers } from "./
 import { boundStream } from "./stream-bounds.ts";
 import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
 
-/** For a request's head, and then for its body: a caller that trickles holds no connection for ever. */
+/**
+ * How long, in ms, a request's head may take, and then its body: a caller that sends a few bytes at a time must not
+ * hold a connection for ever.
+ */
 export const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface ServeRouteOptions {
@@ -20,7 +26,7 @@ export interface ServeRouteOptions {
   readonly limits: { letLast(request: IncomingMessage): void };
   readonly log: Log;
   readonly metrics: ControlMetrics;
-  /** How long a body may take that is no upload. */
+  /** How long, in ms, a body that is no upload may take. */
   readonly bodyTimeoutMs: number;
 }
 
@@ -33,7 +39,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
   server.route({
     method: route.method,
     url: routerPath(route.path),
-    // Before the body is read: who may not ask is not read.
+    // This runs before fastify reads the body: control does not read the body of a caller that may not ask.
     onRequest: async (request: FastifyRequest) => {
       const caller = need === "none" ? NOBODY : await callers.callerOf(headOf(request));
       if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
@@ -69,7 +75,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
   });
 }
 
-/** Aborted when the connection ends, or the answer is sent. */
+/** Aborted when the connection ends or the answer has been sent. */
 function closedSignal(reply: FastifyReply): AbortSignal {
   const closed = new AbortController();
   reply.raw.once("close", () => closed.abort());
@@ -81,12 +87,15 @@ interface SentStream {
   readonly requestId: string;
 }
 
-/** What fails in the middle cuts the connection, so that nobody takes what came for all of it. */
+/**
+ * Sends a streamed answer. A failure in the middle cuts the connection, so that nobody takes the part that came for the
+ * whole.
+ */
 function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
   const { mediaType, fileName, bounds, trailers } = answer;
   const chunks = trailers === null ? answer.chunks : withTrailers(answer.chunks, reply, trailers);
   const stream = Readable.from(chunks, { objectMode: false });
-  // The answer begins at once, however long the first of it takes to be found.
+  // The head is sent at once, however long the route takes to find the first bytes of the body.
   reply.raw.once("pipe", () => reply.raw.flushHeaders());
   stream.once("error", (error) => {
     if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
@@ -98,14 +107,15 @@ function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestI
   return reply.send(stream);
 }
 
-/** They go into the last chunk: an answer that breaks off has none. */
+/** Adds the trailers once all chunks were sent: an answer that breaks off has none. */
 async function* withTrailers(chunks: AsyncIterable<Uint8Array>, reply: FastifyReply, { values }: Trailers) {
   yield* chunks;
   reply.raw.addTrailers(values());
 }
 
 /**
- * Cuts off a request whose body is not there in time. An upload is bounded by its route, which sees whether it goes on.
+ * Cuts off a request whose body has not come within `timeoutMs`. A route that takes an upload bounds it itself, since
+ * the route sees whether bytes still come.
  */
 function boundBody(request: FastifyRequest, route: Route, timeoutMs: number): void {
   const { raw } = request;

@@ -1,7 +1,4 @@
-/**
- * The HTTP side of control: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`,
- * `/healthz`.
- */
+/** Control's HTTP server: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
 import type { ConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
@@ -20,36 +17,36 @@ import type { Route } from "./route.ts";
 import { REQUEST_TIMEOUT_MS, serveRoute } from "./serve-route.ts";
 import { createBodyWords, letGo, readUploads } from "./uploads.ts";
 
-/** Five URLs with fifty headers each fit many times over. */
+/** The most bytes of a JSON body: many times a destination with five URLs of fifty headers each. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** `/readyz` may say something else after this. */
+/** How soon a caller of `/readyz` that is not ready may ask again, in seconds. */
 const READY_AGAIN_SECONDS = 1;
-/** Of what stands in a path, such as a user id: Node takes no longer head than that. */
+/** The most characters of a path parameter, such as a user id: Node takes no longer request head than that. */
 const MAX_PARAM_LENGTH = 16_384;
 
 export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly callers: Callers;
   readonly version: string;
-  /** For `/openapi.json`, by operation. */
+  /** The examples in `/openapi.json`, keyed by operation. */
   readonly examples: Readonly<Record<string, OperationExample>>;
   readonly log: Log;
   readonly metrics: ControlMetrics;
   /** The web pages; null where they were not built. */
   readonly pages?: ConsoleFiles | null;
-  /** Adds what is served beside the routes and asks for no token. */
+  /** Adds the paths that are served beside the routes and need no token. */
   readonly addPaths?: (server: FastifyInstance) => void;
-  /** Asked at each `/readyz`: this process's own parts and every other service. */
+  /** Asked for at each `/readyz`: the readiness of this process's parts and of every other service. */
   readonly readiness: () => Promise<Readiness>;
-  /** Told beside the readiness and no part of it. */
+  /** What `/readyz` tells beside the readiness, without any effect on it. */
   readonly information?: () => Readonly<Record<string, string>>;
-  /** While false, `/v1` answers 503: what the tables do not hold yet would read as missing. */
+  /** While false, `/v1` answers 503: a thing that control has not read yet would seem not to exist. */
   readonly isCaughtUp: () => boolean;
-  /** How long a body may take that is no upload, ms. */
+  /** How long, in ms, a body that is no upload may take. */
   readonly bodyTimeoutMs?: number;
 }
 
-/** The server, not listening yet. */
+/** Creates the server, which does not listen yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { routes, callers, log, metrics, pages = null } = options;
   startRequestCounts(metrics, routes);
@@ -58,15 +55,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
   };
   const server = fastify({
     bodyLimit: MAX_BODY_BYTES,
-    // Node's own bound is for every request alike, and an upload may take its time: `boundBody` has one for each of the
-    // others.
+    // Node's own timeout would hold for uploads too, which may take their time: `boundBody` bounds every other request.
     requestTimeout: 0,
     http: { headersTimeout: REQUEST_TIMEOUT_MS },
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
     genReqId: () => createId("req"),
-    // What cannot be routed does not come to the error handler.
+    // Fastify does not give the error handler the requests that it cannot route.
     frameworkErrors: (error, request, reply) => sendProblem(reply, problemFrom(error), request.id),
     clientErrorHandler: refuseBytes,
   });
@@ -80,7 +76,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setErrorHandler((error, request, reply) => {
     const refusedBody = bodyWords(error, request);
     if (refusedBody !== null) {
-      // Closed while the caller still writes, the connection would take the answer with it.
+      // If the server closed the connection while the caller still writes, the caller would lose the answer.
       reply.removeHeader("connection");
       letGo(request);
     }
@@ -96,7 +92,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setNotFoundHandler(async (request, reply) => {
     if (pages !== null && asksForPage(request)) return serveIndex(pages, request, reply);
     const path = request.url.split("?")[0];
-    // Without the token nothing is told of what there is.
+    // A caller without a token does not learn which paths exist.
     await authorize(request);
     return sendProblem(
       reply,
@@ -116,7 +112,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** What needs no token. */
+/** Serves the paths that need no token. */
 function serveOpenPaths(server: FastifyInstance, options: ServerOptions): void {
   const { routes, callers, version, examples, readiness, information } = options;
   const document = JSON.stringify(openApiDocument(routes, { version, needs: callers.needs, examples }));
@@ -131,7 +127,7 @@ function serveOpenPaths(server: FastifyInstance, options: ServerOptions): void {
 }
 
 function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): FastifyReply {
-  // Bytes, since fastify adds a charset to texts, and this media type has none.
+  // The body is sent as bytes: fastify adds a charset to a text, and this media type has none.
   const body = Buffer.from(JSON.stringify(problem.toAnswer(requestId)));
   reply.headers({ ...problem.headers, [REQUEST_ID]: requestId, "content-type": PROBLEM_TYPE });
   return reply.code(problem.status).send(body);

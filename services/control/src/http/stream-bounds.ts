@@ -1,10 +1,12 @@
-/** Cuts off whoever does not take an answer that has no end, or may no more have it. */
+/** Cuts off a client that does not take an answer without an end, or that may no longer have it. */
 import type { ServerResponse } from "node:http";
 import type { StreamBounds } from "./route.ts";
 
 const LOOK_MS = 250;
 
-/** Until the response closes. What waits in it to be taken is bounded by the stream before it. */
+/**
+ * Watches the response until it closes. How much may wait in it for the client is bounded by the stream that feeds it.
+ */
 export function boundStream(response: ServerResponse, { stallMs, mayGoOn }: StreamBounds): void {
   let movedAtMs = performance.now();
   const looking = setInterval(() => {

@@ -1,29 +1,33 @@
 /**
- * Bodies that are read as they come: a route that names such a media type gets the stream, every other one refuses it.
+ * Bodies that a route reads as a stream. A route that names such a media type as its upload gets the stream; every
+ * other route refuses the media type.
  */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "./problem.ts";
 import type { Route, RouteRequest } from "./route.ts";
 
-/** What is left of an upload that was answered before its end is read for so long, and then cut off. */
+/**
+ * How long, in ms, the server goes on reading an upload that it answered before the upload's end; then it cuts the
+ * connection.
+ */
 const LET_GO_MS = 30_000;
 
-/** Hands such bodies on unread. */
+/** Makes fastify hand on unread the bodies of every media type that a route names as its upload. */
 export function readUploads(server: FastifyInstance, routes: readonly Route[]): void {
   const mediaTypes = new Set(routes.flatMap(({ upload }) => upload?.mediaType ?? []));
   for (const mediaType of mediaTypes) server.addContentTypeParser(mediaType, async (_: unknown, body: unknown) => body);
 }
 
-/** Whether the route gets this request's body as it comes, by the media type that the request names. */
+/** True where the route gets this request's body as a stream, judged by the media type that the request names. */
 export function isUpload({ headers }: FastifyRequest, { upload }: Route): boolean {
   const [mediaType = ""] = (headers["content-type"] ?? "").split(";");
   return upload !== null && mediaType.trim().toLowerCase() === upload.mediaType;
 }
 
 /**
- * What is told of a body that is refused before any route sees it: how much may come, and what may come in its place.
- * Null for any other error.
+ * Makes the Problem for a body that fastify refuses before any route sees it: it says how much the route takes, and
+ * what the caller may send instead. Null for any other error.
  */
 export function createBodyWords(routes: readonly Route[]): (error: unknown, request: FastifyRequest) => Problem | null {
   const lines = new Map(
@@ -46,7 +50,7 @@ function keyOf({ method, path }: Route): string {
   return `${method} ${routerPath(path)}`;
 }
 
-/** A route's path as the server's router has it. */
+/** A route's path in the form of fastify's router. */
 export function routerPath(path: string): string {
   return path.replace(/\{(\w+)\}/g, ":$1");
 }
@@ -55,14 +59,14 @@ export function routerPath(path: string): string {
 export function uploadOf(request: FastifyRequest, route: Route): Pick<RouteRequest, "body" | "chunks"> {
   const { body } = request;
   if (!(body instanceof Readable)) return { body, chunks: null };
-  // Whoever stops reading does not end the stream: see `letGo`.
+  // A route that stops reading leaves the stream open: `letGo` reads the rest.
   if (route.upload !== null) return { body: undefined, chunks: body.iterator({ destroyOnReturn: false }) };
   throw new Problem("unsupported_media_type", "send application/json");
 }
 
 /**
- * Reads what is left of a body that nobody reads any more. Otherwise the connection stands still: its next request is
- * never seen, and an answer that is sent while the caller still writes may be lost with it.
+ * Reads and drops the rest of a body that no route reads any longer. Otherwise the connection would stand still: the
+ * server would never see the next request on it, and a caller that still writes could lose the answer.
  */
 export function letGo({ raw }: FastifyRequest): void {
   raw.resume();

@@ -1,4 +1,7 @@
-/** What feeds the stream's topic `calls`: what one source sends, taken or not, as the list of its calls has it. */
+/**
+ * The feeds of the live topic `calls`: the calls of one source, taken and rejected, as the list of its calls shows
+ * them.
+ */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { refusedRequestFromEntry } from "../read-model/activity-entry.ts";
@@ -15,13 +18,16 @@ export interface LiveCallsParts {
   readonly sources: FindSources;
   readonly readModel: Pick<ReadModel, "recent" | "freshness">;
   readonly tail: Pick<EventTail, "watch">;
-  /** Whose events are not shown. */
+  /** The users whose events no stream shows. */
   readonly suppressed: SuppressedUsers;
 }
 
 export type OpenCalls = (sourceId: string, signal: AbortSignal) => Promise<readonly LiveFeed[]>;
 
-/** What it answers feeds a stream until `signal` says so; it throws the Problem `not_found`, and those of the tail. */
+/**
+ * Opens the feeds of a stream, which live until `signal` is aborted. Throws the Problem `not_found`, and those of
+ * `EventTail.watch`.
+ */
 export function createOpenCalls({ sources, readModel, tail, suppressed }: LiveCallsParts): OpenCalls {
   const name = "calls";
   const rejected = createLiveTopic<JournalEntry>({

@@ -1,4 +1,4 @@
-/** What a stream shows: its topics, and the filters of their lists. */
+/** Which live topics a stream shows, and the filters that it takes from the lists of the same names. */
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
@@ -6,7 +6,7 @@ import { z } from "zod";
 import { attemptFilter } from "../deliveries/attempt-filter.ts";
 import { invalidInput } from "../http/problem.ts";
 
-/** The closed list, with the filters that each has. */
+/** Every live topic, with the filters that it has. */
 export const LIVE_TOPICS = {
   deliveries: { filters: ["destinationId", "outcome", "messageId", ...Object.keys(attemptFilter)] },
   "dead-letters": {
@@ -56,7 +56,10 @@ export interface LiveAsked {
   readonly filter: LiveFilter;
 }
 
-/** A filter narrows those topics that have it. Throws the Problem `invalid_input` where none of them has. */
+/**
+ * Reads a stream's query. A filter narrows the topics that have it; throws the Problem `invalid_input` where none of
+ * the topics that the caller asks for has it.
+ */
 export function askedFrom({ topics: text, lastEventId: _, ...filter }: z.output<typeof liveQuery>): LiveAsked {
   const named = new Set(text.split(","));
   const topics = LIVE_TOPIC_NAMES.filter((name) => named.delete(name));

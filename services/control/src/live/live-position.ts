@@ -1,14 +1,17 @@
-/** How far a stream got in each of its topics, as the id that its events carry. */
+/** How far a stream got in each of its topics, as the id that each of its events carries. */
 import type { EntryPlace } from "../recent-entries.ts";
 
-/** By partition: the first that was not sent. */
+/** For each partition, the place of the first entry that the stream has not sent. */
 export type TopicPosition = ReadonlyMap<number, EntryPlace>;
 
-/** Numbers are written with these digits, since an id goes along with every event. */
+/** The radix of the numbers in an id: a large one keeps the id short, since every event carries it. */
 const RADIX = 36;
 const MAX_PARTITIONS = 10_000;
 
-/** `d=2s,1x.3~a=7`: topics by their letter, in it partitions from 0 on, of each the next offset and the place in it. */
+/**
+ * `d=2s,1x.3~a=7`: for each feed its letter, and then for each partition from 0 on the next offset and, where it is not
+ * 0, the place within that record.
+ */
 export function encodePosition(byLetter: ReadonlyMap<string, TopicPosition>): string {
   return [...byLetter].map(([letter, position]) => `${letter}=${encodeTopic(position)}`).join("~");
 }

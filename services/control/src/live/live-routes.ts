@@ -1,4 +1,4 @@
-/** The stream: what comes from now on, or from where another stream ended. */
+/** The event stream: entries from now on, or from where an earlier stream ended. */
 import type { Clock } from "@posthaste/core/time";
 import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
@@ -7,16 +7,16 @@ import { askedFrom, LIVE_TOPIC_NAMES, liveQuery } from "./live-filter.ts";
 import { liveEvents } from "./live-stream.ts";
 import type { OpenFeeds } from "./live-topics.ts";
 
-/** A client that hears nothing for longer than two of these knows that its stream is dead. */
+/** The ms between two beats. A client that hears nothing for two of these knows that its stream is dead. */
 const BEAT_MS = 5000;
-/** A client that takes nothing for so long is cut off. */
+/** Control cuts off a client that takes no bytes for this many ms. */
 const STALL_MS = 20_000;
-/** At a process. */
+/** The most streams that one process serves at a time. */
 const MAX_STREAMS = 100;
 
 export interface LiveRoutesOptions {
   readonly openFeeds: OpenFeeds;
-  /** Whether the token, or the session, is still one. */
+  /** False once the caller's token or session no longer exists. */
   readonly isStillAllowed: (caller: Caller) => boolean;
   readonly onOpen: (streams: number) => void;
   readonly clock: Clock;
@@ -50,7 +50,8 @@ export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = 
             "retry-after": "5",
           });
         }
-        // Before anything is waited for: who leaves meanwhile, or is refused, gives the place back too.
+        // Counted before the first await: a client that leaves meanwhile, or is refused, is counted down again all the
+        // same.
         streams += 1;
         onOpen(streams);
         signal.addEventListener("abort", () => {

@@ -1,14 +1,16 @@
 /**
- * One client's stream of server-sent events, as text that is made when the client can take more.
+ * One client's stream of server-sent events. The stream makes its text only when the client can take more.
  *
  * Owns: how far the stream got in each of its feeds.
- * LV1  The id of an event names, of each topic and partition, the first that was not sent. Whoever comes with it is
- *      sent what stands from there on, each entry once, at whichever process. Of health alone some may come again
- *      (LH2 of health-changes.ts).
- * LV2  Where that is not held any more, or is of a topic that was made anew, a `reset` says so; the stream goes on from
- *      that moment.
- * LV3  A `beat` comes first, and every `beatMs` from then on: a stream that is silent for longer is dead.
- * LV4  Nothing waits for a slow client: what is not sent is held once for all, and lost to who comes too late for it.
+ * LV1  The id of an event names, for each partition of each feed, the first entry that the stream has not sent. A
+ *      client that reconnects with the id gets every entry from there on, each once, from whichever process it reaches.
+ *      Only health may repeat some (LH2 of health-changes.ts).
+ * LV2  Where the process no longer holds the entries from there on, or somebody made the topic anew, the stream sends a
+ *      `reset` and goes on from that moment.
+ * LV3  The stream begins with a `beat` and sends one every `beatMs` from then on: a stream that is silent for longer is
+ *      dead.
+ * LV4  Nothing waits for a slow client: all streams share the held entries, and a client that comes too late for an
+ *      entry misses it.
  */
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import type { Clock } from "@posthaste/core/time";
@@ -19,13 +21,16 @@ import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./l
 import type { LiveEntry, LiveFeed } from "./live-topic.ts";
 import { Waker } from "./waker.ts";
 
-/** As much is made at a time, in characters. */
+/** The stream stops making events of one feed, for the moment, once they have this many characters. */
 const STEP_LENGTH = 32 * 1024;
-/** Entries that are looked at a time, also where the filter shows none. */
+/**
+ * The most entries of one feed that the stream looks at before it lets others run, whether the filter shows them or
+ * not.
+ */
 const STEP_ENTRIES = 500;
-/** What comes within this time goes together. */
+/** The stream gathers the entries of this many ms into one write. */
 const GATHER_MS = 20;
-/** After which a client comes again by itself. */
+/** The ms after which a browser reconnects by itself. */
 const RETRY_MS = 1000;
 
 export interface LiveStreamOptions {
@@ -48,11 +53,11 @@ interface Cursor extends LiveFeed {
 
 interface LiveStep {
   readonly events: string;
-  /** Not everything that is held was looked at. */
+  /** True where the stream has not looked at every held entry yet. */
   readonly isMore: boolean;
 }
 
-/** Until `signal` says so. */
+/** The bytes of the stream, until `signal` is aborted. */
 export async function* liveEvents(options: LiveStreamOptions): AsyncGenerator<Uint8Array> {
   const { signal, clock, beatMs, feeds } = options;
   const stream = new LiveStream(options);
@@ -79,7 +84,7 @@ class LiveStream {
   readonly #filter: LiveFilter;
   readonly #cursors: readonly Cursor[];
   readonly #beganAtMs: number;
-  /** Topics of which a `reset` is to be said. */
+  /** The topics for which the stream has yet to send a `reset`. */
   readonly #lost = new Set<LiveTopicName>();
 
   constructor({ feeds, filter, lastId, clock }: LiveStreamOptions) {
@@ -98,7 +103,7 @@ class LiveStream {
     for (const cursor of this.#cursors) this.#findGap(cursor);
   }
 
-  /** The next events; empty where there are none, or none yet among those that were looked at. */
+  /** The next events as text; empty where there are none among the entries that the stream looked at. */
   next(): LiveStep {
     for (const cursor of this.#cursors) this.#findGap(cursor);
     let [events, isMore] = [this.#reset(), false];
@@ -127,7 +132,7 @@ class LiveStream {
       at.set(entry.partition, { offset: entry.offset, place: entry.place + 1 });
       text += this.#eventOf(name, entry);
     }
-    // All of it was gone through, records without an entry included.
+    // The stream has now seen every record of the topic, those without an entry too.
     for (const partition of topic.recent.partitions()) {
       const next = { offset: topic.recent.nextOf(partition) ?? 0, place: 0 };
       if (isBelow(at.get(partition) ?? FIRST, next)) at.set(partition, next);
@@ -139,7 +144,7 @@ class LiveStream {
     return row === null ? "" : `event: ${name}\nid: ${this.#id()}\ndata: ${row}\n\n`;
   }
 
-  /** LV2: something was dropped that this stream did not see. */
+  /** LV2: finds entries that the process dropped before this stream saw them. */
   #findGap({ name, topic, at, incarnation }: Cursor): void {
     const { recent } = topic;
     if (recent.incarnation !== incarnation) this.#lost.add(name);
@@ -148,7 +153,10 @@ class LiveStream {
     }
   }
 
-  /** LV2: what was seen lies beyond the end of a topic that was read to its end since: it was another topic's. */
+  /**
+   * LV2: finds a position beyond the end of a topic that the process has read to its end since the stream began: the
+   * position is of an earlier topic of that name.
+   */
   #findOther({ name, topic, at }: Cursor): void {
     const { asOf, complete } = topic.freshness();
     if (!complete || asOf === null || Date.parse(asOf) <= this.#beganAtMs) return;

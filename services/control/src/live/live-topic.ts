@@ -1,12 +1,12 @@
-/** A topic of the stream: entries as they are read, and what is sent of each. */
+/** A feed of the event stream: the entries as control reads them, and the row that a stream sends of each. */
 import type { Freshness } from "../http/freshness.ts";
 import type { EntryPlace, RecentEntries, RecentEntry } from "../recent-entries.ts";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import type { TopicPosition } from "./live-position.ts";
 
-/** An entry as one stream has it. */
+/** An entry as one stream sends it. */
 export interface LiveEntry extends Omit<RecentEntry<unknown>, "value"> {
-  /** The row as JSON; null for one that this stream does not show. */
+  /** The row as JSON; null where this stream does not show the entry. */
   readonly row: string | null;
 }
 
@@ -15,16 +15,16 @@ type Positions = Omit<RecentEntries<never>, "from" | "add" | "begin" | "sawEnd" 
 export interface LiveTopic {
   readonly recent: Positions;
   freshness(): Freshness;
-  /** From where on a stream goes on that had everything below. */
+  /** The places at which a stream goes on that has sent everything below `seen`. */
   resumeFrom(seen: TopicPosition): Map<number, EntryPlace>;
-  /** The entries from a number on, as a stream with this filter shows them. */
+  /** The entries from the number `from` on, as a stream with this filter sends them. */
   select(filter: LiveFilter, from: number): Iterable<LiveEntry>;
 }
 
-/** What a stream is fed by; a topic of the stream may have several. */
+/** A feed of a stream; a live topic may have several. */
 export interface LiveFeed {
   readonly name: LiveTopicName;
-  /** Stands for it in an id: a letter of its own. */
+  /** The letter that stands for the feed in an event's id; no other feed has it. */
   readonly letter: string;
   readonly topic: LiveTopic;
 }
@@ -32,11 +32,11 @@ export interface LiveFeed {
 export interface LiveTopicParts<T> {
   readonly recent: RecentEntries<T>;
   readonly freshness: () => Freshness;
-  /** Asked again and again, since what may be seen changes. */
+  /** Asked for at each look, since it changes which entries a stream may show. */
   readonly shows: (filter: LiveFilter) => (value: T) => boolean;
-  /** As the topic's list has it; null for what is no more. */
+  /** The row as the list of the same name shows it; null where the thing no longer exists. */
   readonly rowOf: (value: T, place: EntryPlace) => object | null;
-  /** Where a stream goes on that had everything below a place; there by default. */
+  /** The place at which a stream goes on that has sent everything below `seen`; by default that place itself. */
   readonly resumeFrom?: (seen: EntryPlace) => EntryPlace;
 }
 
@@ -56,7 +56,7 @@ export function createLiveTopic<T>({ recent, freshness, shows, rowOf, resumeFrom
   };
 }
 
-/** Makes a row once, however many streams send it. */
+/** Makes `rowOf` compute a value's row once, however many streams send it. */
 export function remembered<T extends object, Row extends object>(rowOf: (value: T) => Row): (value: T) => Row {
   const rows = new WeakMap<T, Row>();
   return (value) => {

@@ -1,4 +1,7 @@
-/** What each topic of the stream is fed by, shows and sends: the rows of its list, masked and left out as there. */
+/**
+ * The feeds of each live topic, which entries they show and the rows they send: the rows of the topic's list, with the
+ * same fields masked and left out.
+ */
 
 import type { HeldEntry } from "../audit/audit-journal.ts";
 import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
@@ -27,7 +30,10 @@ export interface LiveTopicsOptions {
   readonly calls: Omit<LiveCallsParts, "readModel">;
 }
 
-/** What feeds a stream of some topics, until the signal says so; throws a Problem where it cannot. */
+/**
+ * Opens the feeds of the live topics that a stream asks for, which live until `signal` is aborted; throws a Problem
+ * where it cannot.
+ */
 export type OpenFeeds = (
   topics: readonly LiveTopicName[],
   filter: LiveFilter,
@@ -36,7 +42,7 @@ export type OpenFeeds = (
 
 type SharedTopic = Exclude<LiveTopicName, "calls">;
 
-/** In an id. */
+/** Each feed's letter in an event's id. */
 const LETTERS: Readonly<Record<SharedTopic, string>> = {
   ...{ deliveries: "d", "dead-letters": "l", replays: "r", health: "h", audit: "a" },
 };

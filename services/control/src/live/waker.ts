@@ -1,8 +1,8 @@
-/** A sleep that something else can end. */
+/** A sleep that a call of `wake` ends. */
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Sleep {
-  /** However early it is woken. */
+  /** The sleep lasts at least this many ms, however early `wake` is called. */
   readonly atLeastMs: number;
   readonly atMostMs: number;
 }
@@ -12,13 +12,13 @@ export class Waker {
   #isWoken = false;
   #end: (() => void) | null = null;
 
-  /** `signal` ends every sleep. */
+  /** When `signal` is aborted, every sleep ends. */
   constructor(signal: AbortSignal) {
     this.#signal = signal;
     signal.addEventListener("abort", () => this.#end?.());
   }
 
-  /** Ends the sleep under way, or the next one. */
+  /** Ends the sleep under way or, where there is none, the next one. */
   wake(): void {
     this.#isWoken = true;
     this.#end?.();
