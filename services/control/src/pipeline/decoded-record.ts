@@ -1,8 +1,10 @@
-/** What a record holds, for whoever looks through many of them for one thing. */
+/** Decodes a record's value for a search through many records. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 
-/** Null for a record without a value, and for what no schema reads. Rejects where the registry does not answer. */
+/**
+ * Null for a record without a value and for a value that no schema reads. Rejects where the registry does not answer.
+ */
 export async function decodedRecord<T>(codec: Codec<T>, value: Buffer | null): Promise<T | null> {
   if (value === null) return null;
   try {

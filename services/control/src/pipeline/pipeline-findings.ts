@@ -1,7 +1,7 @@
 /**
- * What a search found in the ranges that it reads, and how far it came in each.
+ * What a search found in the ranges that it reads, and how far it got in each.
  *
- * Owns: what it found, the count of the records that it looked at, and the next offset of each range.
+ * Owns: the events and deliveries found, the count of the records looked at, and the next offset of each range.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress } from "@posthaste/contracts/headers";
@@ -20,21 +20,21 @@ import { readRange } from "../read-range.ts";
 import { decodedRecord } from "./decoded-record.ts";
 import { isFinished, type UnfinishedRange, unfinishedBelow } from "./unfinished-range.ts";
 
-/** An event that the router has not finished, as it stands in `posthaste.events`. */
+/** An event in `posthaste.events` that the router has not finished. */
 export interface UnfinishedEvent extends Behind, Pick<Event, "messageId" | "sourceId" | "type" | "receivedAtMs"> {
-  /** Shortened, as the attempt log has them. */
+  /** The user and the event's name, shortened as the attempt log shortens them. */
   readonly userKey: string;
   readonly event: string | null;
   readonly partition: number;
   readonly offset: number;
 }
 
-/** A delivery that delivery has not finished, as it stands in `posthaste.deliveries`. */
+/** A delivery in `posthaste.deliveries` that the delivery service has not finished. */
 export type UnfinishedDelivery = LoggedDelivery & Behind;
 
-/** A range that was not read to its end. */
+/** A range that the search did not read to its end. */
 export interface StoppedRange extends Pick<UnfinishedRange, "topic" | "partition" | "end"> {
-  /** The first offset that was not looked at. */
+  /** The first offset that the search did not look at. */
   readonly next: number;
 }
 
@@ -53,7 +53,7 @@ export class PipelineFindings {
   readonly #next = new Map<UnfinishedRange, number>();
   readonly events: UnfinishedEvent[] = [];
   readonly deliveries: UnfinishedDelivery[] = [];
-  /** Looked at. */
+  /** The number of records looked at. */
   records = 0;
 
   constructor(messageId: string, maxRecords: number, options: FindingsOptions) {
@@ -86,7 +86,7 @@ export class PipelineFindings {
     });
   }
 
-  /** Those of the ranges that were not read to their ends. */
+  /** The ranges among these that the search did not read to their ends. */
   stoppedAmong(ranges: readonly UnfinishedRange[]): readonly StoppedRange[] {
     return ranges
       .map((range) => ({ ...range, next: this.#next.get(range) ?? range.start }))
@@ -94,7 +94,10 @@ export class PipelineFindings {
       .map(({ topic, partition, next, end }) => ({ topic, partition, next, end }));
   }
 
-  /** Ends early when the signal says so, or enough was looked at. */
+  /**
+   * Reads a range and hands `look` each unfinished record that holds the id. Ends early when `signal` is aborted or the
+   * search has looked at enough records.
+   */
   async #read(
     range: UnfinishedRange,
     signal: AbortSignal,

@@ -1,14 +1,14 @@
 /**
- * Looks for an event where nothing is written down of it yet: among the records of `posthaste.events` that the router
+ * Looks for an event that has left no trace in the logs yet: among the records of `posthaste.events` that the router
  * has not finished, and those of `posthaste.deliveries` that delivery has not.
  *
- * Owns: the turn in which is looked.
- * PS1  One search runs at a time in a process, and few wait for their turn: whoever comes then is told so. A caller who
- *      leaves ends its search, or its waiting.
- * PS2  A search looks at `MAX_RECORDS` records and takes `MAX_MS` at the most, and says where it stopped.
- * PS3  What is unfinished of the events is asked before the deliveries' ends are: an event that the router finishes
- *      meanwhile is among the deliveries.
- * PS4  Few partitions are read at a time, so that many of them take no more memory.
+ * Owns: the queue of searches.
+ * PS1  One search runs at a time in a process, and at most `MAX_WAITING` wait for their turn: a further caller is told
+ *      that the search is busy. A caller who leaves ends their search, or their waiting.
+ * PS2  A search looks at `MAX_RECORDS` records and takes `MAX_MS` ms at the most, and says where it stopped.
+ * PS3  A search asks for the unfinished ranges of the events before it asks for the ends of the deliveries: an event
+ *      that the router finishes meanwhile is then among the deliveries.
+ * PS4  A search reads few partitions at a time, so that a topic of many partitions takes no more memory.
  */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -27,14 +27,20 @@ const READERS = 4;
 
 export interface PipelineQuestion {
   readonly messageId: string;
-  /** Keys that the event's record may have; null where they are not known, none where it is not looked for. */
+  /**
+   * The keys that the event's record may have; null where they are not known; empty where the search does not look for
+   * the event.
+   */
   readonly eventKeys: readonly string[] | null;
-  /** The same of its deliveries. */
+  /** The keys that the records of the event's deliveries may have, as `eventKeys`. */
   readonly deliveryKeys: readonly string[] | null;
 }
 
 export interface PipelineAnswer extends Pick<PipelineFindings, "events" | "deliveries" | "records"> {
-  /** `busy`: too many others look; `failed`: the brokers did not answer. */
+  /**
+   * `searched`: every range was read; `stopped`: a bound of PS2 ended the search early; `busy`: too many others search;
+   * `failed`: the brokers did not answer.
+   */
   readonly state: "searched" | "stopped" | "busy" | "failed";
   readonly stopped: readonly StoppedRange[];
 }
@@ -64,7 +70,7 @@ export class PipelineSearch {
     this.#options = options;
   }
 
-  /** Rejects with the signal's reason when that is aborted; whatever else goes wrong is an answer. */
+  /** Rejects with the reason of `signal` when that is aborted; any other failure is an answer. */
   async find(question: PipelineQuestion, signal: AbortSignal): Promise<PipelineAnswer> {
     if (this.#inTurn > MAX_WAITING) return nothingFound("busy");
     this.#inTurn += 1;

@@ -1,4 +1,4 @@
-/** What each topic may say of a message id, and how that is told: places and ids, and nothing of the user. */
+/** What the records of each topic say about a message id. The finds hold places and ids, and nothing about the user. */
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
@@ -27,15 +27,15 @@ export interface ScanFind {
   readonly what: (typeof FIND_KINDS)[number];
   readonly atMs: number;
   readonly sourceId: string;
-  /** Null for what is of the event as a whole. */
+  /** Null for a find that concerns the event as a whole. */
   readonly destinationId: string | null;
-  /** In a few words; null where there is nothing to say. */
+  /** A few words more; null where there are none. */
   readonly detail: string | null;
 }
 
 export interface ScannedTopic {
   readonly topic: string;
-  /** What a record says of the message id. */
+  /** What a record says about the message id. */
   readonly finds: (
     record: Pick<IncomingRecord, "value" | "timestampMs">,
     messageId: string,
@@ -109,7 +109,7 @@ const ofRejectedCalls =
     const found = await decodedRecord(codec, value);
     if (found === null) return [];
     const { sourceId, calls } = found;
-    // Ingest shortens what it could not take.
+    // Ingest shortens the message id of a call that it rejects.
     return calls
       .filter((each) => each.messageId === shortName(messageId))
       .map(({ rejectedAtMs: atMs, code }) => {
@@ -117,7 +117,7 @@ const ofRejectedCalls =
       });
   };
 
-/** Answers the topics in the order in which an event goes through them, the retry topics that there are included. */
+/** The topics in the order in which an event passes through them, with the retry topics that exist. */
 export async function openScannedTopics({ connection, openCodec, names }: ScannedTopicsOptions) {
   const [events, deliveries, attempts, letters, unrouted, rejected] = await Promise.all([
     openCodec<Event>("event"),

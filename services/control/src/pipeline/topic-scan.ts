@@ -1,11 +1,11 @@
 /**
- * Reads the topics themselves from their starts to their ends for what names a message id: slow, and certain.
+ * Reads the topics themselves, from their starts to their ends, for records that name a message id: slow, and complete.
  *
  * Owns: the one scan that runs.
- * TS1  One scan runs at a time in a process: it reads everything that there is. Whoever asks for another is refused.
- * TS2  It ends with whoever asked for it, within the records that are at hand.
- * TS3  Partitions are read one after the other up to where they ended when it began: it holds as much as one of them
- *      hands on at a time.
+ * TS1  One scan runs at a time in a process, since it reads every record: a second caller is refused.
+ * TS2  A scan ends when its caller leaves, after the records at hand at the latest.
+ * TS3  A scan reads the partitions one after the other, each up to where it ended when the scan began: it holds no more
+ *      records than one partition hands on at a time.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { Clock } from "@posthaste/core/time";
@@ -15,7 +15,7 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { readRange } from "../read-range.ts";
 import type { ScanFind, ScannedTopic } from "./scanned-topics.ts";
 
-/** Between two words of how far it is. */
+/** The ms between two reports of the scan's progress. */
 const PROGRESS_MS = 500;
 
 export interface PlacedFind extends ScanFind {
@@ -25,15 +25,15 @@ export interface PlacedFind extends ScanFind {
 }
 
 export interface ScanProgress {
-  /** Read last. */
+  /** The topic of the records read last. */
   readonly topic: string;
-  /** Looked at, of how many; records that retention takes meanwhile are among these. */
+  /** The number of records looked at, out of `of`; `of` includes those that retention removes during the scan. */
   readonly records: number;
   readonly of: number;
   readonly finds: number;
 }
 
-/** The last one is `done`. */
+/** A step of a scan; its last step is `done`. */
 export type ScanStep =
   | { readonly step: "progress" | "done"; readonly progress: ScanProgress }
   | { readonly step: "find"; readonly find: PlacedFind };
@@ -46,19 +46,22 @@ export interface TopicScanOptions {
 
 export class TopicScan {
   readonly #options: TopicScanOptions;
-  /** Of the scan that runs. */
+  /** Names the scan that runs; null while none does. */
   #turn: symbol | null = null;
 
   constructor(options: TopicScanOptions) {
     this.#options = options;
   }
 
-  /** Null while another runs; else the steps of the scan, which runs as they are asked for and has to be ended. */
+  /**
+   * Null while another scan runs. Otherwise the steps of a new one: it reads on as the caller asks for steps, and ends
+   * when the generator returns or `signal` is aborted.
+   */
   begin(messageId: string, signal: AbortSignal): AsyncGenerator<ScanStep> | null {
     if (this.#turn !== null) return null;
     const turn = Symbol("scan");
     this.#turn = turn;
-    // Whoever leaves before the first step is asked for leaves no generator that would end.
+    // Where the caller leaves before it asks for the first step, the generator never runs, nor does its `finally`.
     signal.addEventListener("abort", () => this.#end(turn));
     return this.#steps(messageId, { signal, turn });
   }
@@ -119,11 +122,14 @@ async function rangesOf(
 
 interface SoughtId {
   readonly messageId: string;
-  /** As it may stand in a record. */
+  /** The id as a record may hold it: whole, and shortened. */
   readonly ids: readonly Buffer[];
 }
 
-/** Nearly every record is another event's, which its bytes tell at a fraction of the cost. */
+/**
+ * The finds in some records. Nearly every record is about another event: searching its bytes for the id is far cheaper
+ * than decoding it.
+ */
 async function findsIn(
   topic: ScannedTopic,
   records: readonly IncomingRecord[],

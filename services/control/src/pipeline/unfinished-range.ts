@@ -1,4 +1,4 @@
-/** What a group has not finished of a topic, by its commits: the records that its readers are still to come to. */
+/** The records of a topic that a group has not finished, told by the group's commits. */
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { OffsetRun } from "@posthaste/core/window/offset-tracker";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -13,7 +13,7 @@ export interface UnfinishedRange {
   readonly start: number;
   /** The log's end. */
   readonly end: number;
-  /** What is finished above the committed offset (C1). */
+  /** The runs of finished records above the committed offset (C1). */
   readonly finishedRuns: readonly OffsetRun[];
 }
 
@@ -22,7 +22,10 @@ export interface GroupTopics {
   readonly topics: readonly string[];
 }
 
-/** By partition. Rejects with `topic_missing`, and as the connection does where brokers do not answer. */
+/**
+ * One range for each partition. Rejects with `topic_missing`, and as the connection does where the brokers do not
+ * answer.
+ */
 export function unfinishedRanges(
   connection: KafkaConnection,
   { topic, groupId }: { readonly topic: string; readonly groupId: string },
@@ -31,8 +34,9 @@ export function unfinishedRanges(
 }
 
 /**
- * The same of several groups, topic by topic in their order: each group's commits are one question, and so are all ids,
- * all ends and all starts. Whoever asks again and again has a way of its own to read ids, which connects once.
+ * The unfinished ranges of several groups, topic by topic in their order. It asks once for each group's commits, and
+ * once each for the ids, the ends and the starts of all topics. A caller that asks again and again passes a `readIds`
+ * of its own, which keeps its connection.
  */
 export async function unfinishedOfGroups(
   connection: KafkaConnection,
@@ -40,7 +44,8 @@ export async function unfinishedOfGroups(
   readIds: (topics: readonly string[]) => Promise<TopicIds> = (topics) => readTopicIds(connection, topics),
 ): Promise<readonly UnfinishedRange[]> {
   const topics = groups.flatMap((group) => group.topics);
-  // The commits first: what is finished meanwhile is read for nothing, and nothing that comes is missed.
+  // The commits are asked for first: the range then holds some records that the group finishes meanwhile, and misses
+  // none that come.
   const [topicIds, ...committed] = await Promise.all([
     readIds(topics),
     ...groups.map((group) => readCommits(connection, group)),
@@ -61,7 +66,7 @@ interface Commit {
   readonly metadata: string | null;
 }
 
-/** By `topic partition`. */
+/** The commits, keyed by `topic partition`. */
 async function readCommits(
   connection: KafkaConnection,
   { groupId, topics }: GroupTopics,
@@ -73,7 +78,7 @@ async function readCommits(
   );
 }
 
-/** Where a log that begins at `start` is unfinished by a commit, which may be of another topic of the name. */
+/** The unfinished part of a log that begins at `start`. The commit may belong to an earlier topic of that name. */
 function unfinishedFrom(
   start: number,
   commit: Commit | undefined,
@@ -89,7 +94,7 @@ export function isFinished({ finishedRuns }: UnfinishedRange, offset: number): b
   return finishedRuns.some(({ from, to }) => offset >= from && offset < to);
 }
 
-/** Records from the range's start to below `offset` that are not finished. */
+/** The number of unfinished records from the range's start to below `offset`. */
 export function unfinishedBelow({ start, finishedRuns }: UnfinishedRange, offset: number): number {
   const finished = finishedRuns.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, offset) - from), 0);
   return Math.max(0, offset - start - finished);

@@ -1,16 +1,22 @@
-/** How many calls of a source were taken a second. */
+/** How many calls of a source ingest accepted per second. */
 import type { ListedActivity } from "../read-model/activity-entry.ts";
 
-/** Ingest tells what it counted every ten seconds, and it has to be read: of the newest of all not all is known. */
+/**
+ * Ingest reports its counts every ten seconds, and control has to read them: the counts of the last 15 s are not
+ * complete.
+ */
 const TOLD_AFTER_MS = 15_000;
 const WINDOW_MS = 60_000;
 
-/** What has to be known for the rate: activity that ended then or later. */
+/** The rate needs every activity that ended at this moment or later. */
 export function rateSinceMs(nowMs: number): number {
   return nowMs - TOLD_AFTER_MS - WINDOW_MS;
 }
 
-/** Of the newest minute that ingest has told of. Each process's counts are as if spread evenly over their time. */
+/**
+ * The rate over the newest minute that ingest has reported. It takes each process's counts as if spread evenly over the
+ * time they cover.
+ */
 export function callsPerSecond(
   activities: readonly Pick<ListedActivity, "sinceMs" | "untilMs" | "accepted">[],
   nowMs: number,

@@ -1,13 +1,15 @@
 /**
- * Reads the last records of each partition of a topic, and those that come, until one of the readers fails for good.
+ * Reads the last records of each partition of a topic, and the new ones as they come, until one of the readers fails
+ * for good.
  *
  * Owns: a reader of each partition.
- * EN1  A reader begins some records before the end, and one that falls behind begins there again: what is handed on is
- *      the newest, not all.
- * EN2  When one reader fails for good all end, and nothing more is handed on: where to begin again is not what any of
- *      them knows, since the topic may have been made anew.
- * EN3  A partition that has no leader, or that is added, is looked for again and read when it is there; the others are
- *      read meanwhile. While one has none, nothing is known of the topic as a whole.
+ * EN1  A reader begins `LAST_RECORDS` before the end, and a reader that falls more than `MAX_BEHIND` records behind
+ *      begins there again: the readers hand on the newest records, not all.
+ * EN2  When one reader fails for good, all end and hand on nothing more: somebody may have made the topic anew, so no
+ *      reader knows where to begin again.
+ * EN3  A partition that has no leader, or that is added to the topic, is looked for again and read once it is there;
+ *      the readers of the others go on meanwhile. While a partition has no leader, `asOfMs` is null for the whole
+ *      topic.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -16,9 +18,9 @@ import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/t
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
-/** Where reading begins. */
+/** The offsets at which the reading of some partitions begins. */
 export interface BegunReading {
-  /** Empty where the cluster has none. */
+  /** The topic's id; empty where the cluster has no topic ids. */
   readonly topicId: string;
   readonly partitions: readonly { readonly partition: number; readonly from: number; readonly end: number }[];
 }
@@ -26,34 +28,39 @@ export interface BegunReading {
 export interface EndReadersOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
-  /** What it is at when `signal` says so is the next reader's. */
+  /**
+   * Called for each record. When `signal` is aborted, the reader has ended: another one hands on the same record again.
+   */
   readonly onRecord: (record: IncomingRecord, signal: AbortSignal) => Promise<void>;
-  /** The reading of some partitions begins, also when it begins again (EN1). */
+  /** Called when the reading of some partitions begins, and when it begins again (EN1). */
   readonly onBegin?: (begun: BegunReading) => void;
-  /** Everything below an offset was handed on. */
+  /** Called when the reader of a partition has handed on every record below `next`. */
   readonly onRead?: (partition: number, next: number) => void;
   /** For tests; instead of `IDLE_LOOK_MS`. */
   readonly idleLookMs?: number;
 }
 
-/** Records of each partition before its end. */
+/** How many records before the end of a partition its reader begins. */
 const LAST_RECORDS = 1_000;
-/** So far behind the end a reader begins again (EN1). */
+/** A reader that is more records than this behind the end begins again (EN1). */
 const MAX_BEHIND = 5_000;
-/** Before a reader begins again: a reader that cannot keep up costs no more than this lets it. */
+/** The ms before a reader begins again, which bound what a reader costs that cannot keep up. */
 const AGAIN_MS = 2_000;
-/** Between two looks at the topic while a partition has no leader, or nobody answers; and while all are read (EN3). */
+/**
+ * The ms between two looks at the topic: `LOOK_MS` while a partition has no leader or the brokers do not answer,
+ * `IDLE_LOOK_MS` while every partition is read (EN3).
+ */
 const LOOK_MS = 2_000;
 const IDLE_LOOK_MS = 30_000;
-/** Where the cluster has none. */
+/** Stands for the topic's id where the cluster has no topic ids. */
 const NO_ID = "";
-/** Of one answer of a broker. */
+/** The most bytes of one fetch. */
 const MAX_BYTES = 1_000_000;
 
-/** The end of a partition when its reading began. */
+/** The end that a partition had when its reading began. */
 interface FirstEnd {
   readonly end: number;
-  /** When it was asked for. */
+  /** When the brokers were asked for it, ms since the epoch. */
   readonly askedAtMs: number;
   readonly reached: () => void;
 }
@@ -62,9 +69,12 @@ export class EndReaders {
   readonly #options: EndReadersOptions;
   readonly #ending = new AbortController();
   readonly #following = new Map<number, Promise<void>>();
-  /** By partition: when the brokers were asked for its end, the last time that the reading stood there. */
+  /**
+   * For each partition, when the brokers were asked for its end, the last time that the reader had read up to it; ms
+   * since the epoch.
+   */
   readonly #readToEndMs = new Map<number, number>();
-  /** Null before the first look. */
+  /** The topic's id; null before the first look. */
   #topicId: string | null = null;
   #isWhole = false;
 
@@ -72,14 +82,20 @@ export class EndReaders {
     this.#options = options;
   }
 
-  /** At this moment everything that stood in the topic was read, or passed over (EN1); null where that is not known. */
+  /**
+   * Every record that stood in the topic at this moment has been read, or passed over (EN1); null where that is not
+   * known.
+   */
   get asOfMs(): number | null {
     if (!this.#isWhole) return null;
     const moments = Array.from(this.#following.keys(), (partition) => this.#readToEndMs.get(partition) ?? null);
     return moments.reduce((oldest, each) => (oldest === null || each === null ? null : Math.min(oldest, each)));
   }
 
-  /** Until a reader fails, or `signal` says so. `onAtEnd`: all that is read is at the end that it had at first. */
+  /**
+   * Reads until a reader fails for good or `signal` is aborted. Calls `onAtEnd` when every partition that it reads has
+   * been read up to the end that the partition had at first.
+   */
   async read(signal: AbortSignal, onAtEnd: () => void): Promise<void> {
     const end = () => this.#ending.abort();
     signal.addEventListener("abort", end);
@@ -98,12 +114,13 @@ export class EndReaders {
     return this.#ending.signal.aborted;
   }
 
-  /** EN3. Answers whether the brokers did. */
+  /** EN3. Resolves with true where the brokers answered. */
   async #look(onAtEnd: () => void): Promise<boolean> {
     const { connection, topic } = this.#options;
     const { signal } = this.#ending;
     try {
-      // The id first: readers of a topic that is made anew meanwhile fail, and all begin again.
+      // The id is asked for first: where somebody makes the topic anew meanwhile, the readers fail, and all begin
+      // again.
       this.#topicId ??= (await readTopicIds(connection, [topic], { signal })).get(topic) ?? NO_ID;
       const askedAtMs = Date.now();
       const { offsets, leaderless } = await ledOffsets(connection, topic);
@@ -140,7 +157,7 @@ export class EndReaders {
     reached();
   }
 
-  /** Follows a partition until all end. */
+  /** Reads a partition until all readers end. */
   async #follow(partition: number, first: FirstEnd): Promise<void> {
     const { signal } = this.#ending;
     let { end } = first;
@@ -154,12 +171,15 @@ export class EndReaders {
     }
   }
 
-  /** Resolves with the partition's end when the reader is too far behind it; with null when it failed, or all end. */
+  /**
+   * Resolves with the partition's end when the reader is too far behind it; with null when the reader failed or all
+   * readers end.
+   */
   async #readFrom(partition: number, from: number, first: FirstEnd): Promise<number | null> {
     const { connection, topic, onRecord, onRead } = this.#options;
     const over = Promise.withResolvers<number | null>();
     const enough = new AbortController();
-    // At once: what a reader is at that has ended is nobody's.
+    // Aborted at once, so that a reader that has ended hands on nothing more.
     const end = (endThen: number | null) => {
       enough.abort();
       over.resolve(endThen);
@@ -182,7 +202,7 @@ export class EndReaders {
       },
       onRecords: async (records) => {
         for (const record of records) {
-          // What was fetched before is the next reader's.
+          // The next reader hands on the rest of this fetch.
           if (enough.signal.aborted) return;
           await onRecord(record, enough.signal);
         }

@@ -1,15 +1,18 @@
 /**
- * The newest events of sources that somebody asks about, from the end of `posthaste.events`.
+ * The newest events of the sources that somebody asks about, read from the end of `posthaste.events`.
  *
- * Owns: the readers of the topic's end while somebody asks, and the newest events of each source that is asked about.
- * ET1  Nothing is read while nobody asks: the readers begin with the first question, some records before the end, and
+ * Owns: the readers of the topic's end while somebody asks, and the newest events of each source that somebody asks
+ * about.
+ * ET1  While nobody asks, nothing is read: the readers begin with the first question, some records before the end, and
  *      end half a minute after the last one.
- * ET2  Of a source the newest events are kept (`newest-events.ts`); an event of a source that nobody asks about, or of
- *      a second of which enough are kept, is not even decoded.
- * ET3  So many sources are asked about at once; the one that was asked about longest ago gives way, but for those that
- *      somebody watches. So many are watched at once, and no more: the others have places of their own.
- * ET4  Whoever watches a source has its events as they are read (`recent-entries.ts`), for as long as they watch. What
- *      the readers passed over is a gap there; an event whose schema is away is waited for.
+ * ET2  The tail keeps the newest events of a source (`newest-events.ts`). It does not even decode an event of a source
+ *      that nobody asks about, or of a second of which enough events are kept.
+ * ET3  At most `BOUNDS.sources` sources are held at once: a new one takes the place of the source that nobody watches
+ *      and nobody has asked about for longest. At most `BOUNDS.watched` of them are watched at once, so that the others
+ *      always leave places for questions.
+ * ET4  A caller who watches a source gets its events as the readers read them (`recent-entries.ts`), for as long as the
+ *      caller watches. Records that the readers passed over are a gap there; the readers wait for an event whose schema
+ *      the registry does not answer with.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -30,9 +33,9 @@ export interface EventTailOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly codec: Codec<Event>;
-  /** How long a schema is waited for that the registry does not know (AW2 of awaited-schemas.ts), in ms. */
+  /** How long, in ms, the readers wait for a schema that the registry does not know (AW2 of awaited-schemas.ts). */
   readonly unknownSchemaMs: number;
-  /** Ms, never going back. */
+  /** The time in ms by a clock that never goes back. */
   readonly monotonicMs: () => number;
   /** For tests; instead of `BOUNDS`. */
   readonly bounds?: { readonly sources: number; readonly watched: number };
@@ -45,14 +48,17 @@ export interface EventTailOptions {
 const QUIET_MS = 30_000;
 /** ET3. */
 const BOUNDS = { sources: 60, watched: 50 };
-/** How long a question waits for the readers to be at the end: a list is answered with what there is by then. */
+/** How long, in ms, a question waits for the readers to reach the end; then it is answered with what the tail holds. */
 const PATIENCE_MS = 2_000;
-/** The same, where readers begin again and again, and of a watch: a browser does not open a refused stream again. */
+/**
+ * The same where the readers begin again and again, and for a watch: a browser does not reopen a stream that was
+ * refused.
+ */
 const MOST_PATIENCE_MS = 10_000;
 
-/** What an event takes of memory beside its bytes, about. */
+/** About how many bytes of memory an event takes beside its encoded bytes. */
 const EVENT_BYTES = 500;
-/** Of each source, for those who watch it (ET4). */
+/** The bounds on the entries that are held of each source for those who watch it (ET4). */
 const RECENT_BOUNDS = { maxEntries: 500, maxBytes: 512 * 1024 };
 
 interface Asked {
@@ -69,7 +75,7 @@ export interface ListedEvents {
   readonly freshness: Freshness;
 }
 
-/** The events of a source for those who look on. */
+/** The events of a source for a caller who watches it. */
 export interface WatchedEvents {
   readonly recent: RecentEntries<TailedEvent>;
   readonly freshness: () => Freshness;
@@ -88,7 +94,7 @@ export class EventTail {
     this.#schemas = followedSchemas(options, "event_tail_waits_for_schema", this.#closing.signal);
   }
 
-  /** What is held of them by when the end of the topic is read, or has not been in time. */
+  /** The newest events of the source, once the readers have reached the end or `patienceMs` have passed. */
   async newest(sourceId: string): Promise<ListedEvents> {
     const asked = this.#ask(sourceId);
     await this.#isAtEnd(this.#options.patienceMs ?? PATIENCE_MS);
@@ -96,8 +102,8 @@ export class EventTail {
   }
 
   /**
-   * ET4, until `signal` says so. Throws the Problem `unavailable` where the end of the topic could not be read in time,
-   * `too_many_requests` where too many sources are watched.
+   * ET4: watches the source until `signal` is aborted. Rejects with the Problem `unavailable` where the readers do not
+   * reach the end in time, and with `too_many_requests` where too many sources are watched.
    */
   async watch(sourceId: string, signal: AbortSignal): Promise<WatchedEvents> {
     this.#assertMayWatch(sourceId);
@@ -133,7 +139,10 @@ export class EventTail {
     await end?.close();
   }
 
-  /** In time; also where another source that is asked about has the readers begin again meanwhile. */
+  /**
+   * Whether the readers reach the end within `patienceMs`. Where a question about another source makes the readers
+   * begin again meanwhile, it waits for those, until `MOST_PATIENCE_MS` have passed.
+   */
   async #isAtEnd(patienceMs: number): Promise<boolean> {
     const { monotonicMs } = this.#options;
     const untilMs = monotonicMs() + MOST_PATIENCE_MS;
@@ -170,7 +179,7 @@ export class EventTail {
       this.#makeRoom();
       const recent = new RecentEntries<TailedEvent>(RECENT_BOUNDS);
       asked = { lastAskedMs: nowMs, watchers: 0, newest: new NewestEvents(), recent };
-      // What went by before nobody kept: a source that is new here is looked for again from before the end.
+      // The readers kept none of the source's events so far, so they begin again some records before the end.
       this.#end?.close().catch(() => undefined);
       this.#end = null;
     }
@@ -206,7 +215,7 @@ export class EventTail {
     const { timestampMs } = record;
     if (newest.isFull(timestampMs)) return;
     const event = await this.#decode(value);
-    // Of several partitions others came meanwhile.
+    // While this event was being decoded, events of other partitions may have filled the second.
     if (event === null || signal.aborted || newest.isFull(timestampMs)) return;
     const tailed = { event, partition, offset };
     const bytes = EVENT_BYTES + value.length;
@@ -214,7 +223,7 @@ export class EventTail {
     recent.add(partition, offset + 1, [{ offset, place: 0, value: tailed, bytes }]);
   }
 
-  /** Null for bytes that are no event: the router puts them aside, and a list goes on without them. */
+  /** Null for bytes that are no event: the router puts them aside, and a list leaves them out. */
   async #decode(value: Buffer): Promise<Event | null> {
     await this.#schemas.prefetch(value);
     const event = decodeOrReason(this.#options.codec, value);
@@ -231,8 +240,9 @@ export class EventTail {
 }
 
 /**
- * Goes on where it stood: what lies between is a gap. Of a topic that was made anew, or ends before that, nothing that
- * was read means anything.
+ * Begins to hold a source's events from where the readers begin, or goes on from where they stood; the records passed
+ * over between are a gap. Where somebody made the topic anew, or it ends before what was read, everything held is
+ * dropped.
  */
 function begin(asked: Asked, { topicId, partitions }: BegunReading): void {
   const { recent } = asked;

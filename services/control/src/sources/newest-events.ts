@@ -1,10 +1,10 @@
 /**
- * The newest events of one source, out of more than anybody reads.
+ * The newest events of one source, which may send far more than anybody reads.
  *
- * Owns: the events that are kept.
- * NE1  Of a second `A_SECOND` events are kept and no more, those that come first.
- * NE2  It keeps the newest `MAX_EVENTS`, and less where they are large: `MAX_BYTES`. For a moment it holds twice as
- *      much, so that not each event has it sorted.
+ * Owns: the events kept.
+ * NE1  Of the events that ingest took within one second, the first `A_SECOND` to be read are kept.
+ * NE2  It keeps the newest `MAX_EVENTS`, or fewer where those take more than `MAX_BYTES`. Between two sortings it holds
+ *      up to twice as much, so that it does not sort for each event.
  */
 import type { Event } from "@posthaste/core/event/event";
 
@@ -17,7 +17,7 @@ export interface TailedEvent {
 
 export const A_SECOND = 20;
 export const MAX_EVENTS = 200;
-/** Sixty sources are asked about at once, each of whose calls may have 32 KB. */
+/** The most bytes kept of one source: sixty sources may be asked about at once, and a call may have 32 KB. */
 export const MAX_BYTES = 512 * 1024;
 
 interface Kept {
@@ -28,15 +28,15 @@ interface Kept {
 export class NewestEvents {
   #kept: Kept[] = [];
   #bytes = 0;
-  /** By second of when ingest took them. */
+  /** How many events were kept of each second, by the time at which ingest took them. */
   readonly #ofSecond = new Map<number, number>();
 
-  /** Whether no more of the second in which this moment lies (ms since 1970) are kept (NE1). */
+  /** True where no more events are kept of the second that holds this moment, in ms since the epoch (NE1). */
   isFull(timestampMs: number): boolean {
     return (this.#ofSecond.get(secondOf(timestampMs)) ?? 0) >= A_SECOND;
   }
 
-  /** `bytes`: what the event takes of memory, about. */
+  /** `bytes`: about how much memory the event takes. */
   add(tailed: TailedEvent, { timestampMs, bytes }: { readonly timestampMs: number; readonly bytes: number }): void {
     const second = secondOf(timestampMs);
     this.#ofSecond.set(second, (this.#ofSecond.get(second) ?? 0) + 1);
@@ -48,7 +48,7 @@ export class NewestEvents {
     for (const old of this.#ofSecond.keys()) if (old < second - MAX_EVENTS) this.#ofSecond.delete(old);
   }
 
-  /** What all that are held take of memory, about. */
+  /** About how many bytes of memory the held events take. */
   get heldBytes(): number {
     return this.#bytes;
   }

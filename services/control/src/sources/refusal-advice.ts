@@ -1,4 +1,4 @@
-/** What to change, for each code that ingest refuses with, in words for whoever looks after the source. */
+/** What whoever looks after a source should change, for each code with which ingest refuses a call. */
 
 const TOO_LARGE =
   "Send batches of at most 512,000 bytes after decompression, with less context and fewer integrations.";
@@ -36,7 +36,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** Every code that there is advice for. */
 export const ADVISED_CODES = Object.keys(ADVICE);
 
-/** One sentence or two. A code of a later release has its name in docs/ingest.md. */
+/** The advice, in one sentence or two. For a code that a later release added, it refers to docs/ingest.md. */
 export function adviceFor(code: string): string {
   return ADVICE[code] ?? "docs/ingest.md says what this code means.";
 }

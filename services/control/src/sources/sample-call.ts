@@ -1,14 +1,14 @@
 /**
- * One call to ingest with a source's key, as the source itself would send it.
+ * Sends one call to ingest with a source's key, as the source itself would send it.
  *
- * The write key goes to the address that the operator set and nowhere else: a redirect is not followed. What is
- * answered is read as far as ingest's own answers go, and its text is told.
+ * The write key goes to the address that the operator set and nowhere else: the call follows no redirect. It reads as
+ * much of the answer as ingest's own answers have, and hands on the code and message.
  */
 import type { CallType } from "@posthaste/core/call/call-schema";
 import { sampleEvent } from "../sample-event.ts";
 
 export interface SampleOptions {
-  /** Ingest's address; whatever stands behind its path is left out. */
+  /** Ingest's address; the call uses its scheme, host and port alone. */
   readonly ingestUrl: string;
   readonly writeKey: string;
   readonly type: CallType;
@@ -20,15 +20,15 @@ export interface SampleOutcome {
   readonly taken: boolean;
   /** Null where no answer came. */
   readonly status: number | null;
-  /** Ingest's, where it refused. */
+  /** Ingest's code, where ingest refused the call. */
   readonly code: string | null;
-  /** What ingest said, or why it did not; null for a call that was taken. */
+  /** Ingest's message, or why no answer came; null for a call that ingest accepted. */
   readonly message: string | null;
 }
 
-/** Longer than ingest waits for the brokers. */
+/** How long the call waits for an answer, in ms: longer than ingest waits for the brokers. */
 const TIMEOUT_MS = 8_000;
-/** Of an answer; ingest's have some hundred. */
+/** The most characters read of an answer; ingest's own have some hundred. */
 const MAX_ANSWER = 4_096;
 
 export async function sendSample({
@@ -78,7 +78,7 @@ function sampleCall(type: CallType, messageId: string, nowMs: number) {
 async function readStart({ body }: Response): Promise<string> {
   if (body === null) return "";
   let text = "";
-  // Leaving the loop gives the rest up.
+  // Leaving the loop cancels the rest of the body.
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     text += chunk;
     if (text.length > MAX_ANSWER) break;
@@ -86,7 +86,7 @@ async function readStart({ body }: Response): Promise<string> {
   return text;
 }
 
-/** Of what is no answer of ingest's nothing is told. */
+/** The code and message of ingest's answer; nulls for an answer that is not ingest's. */
 function parse(text: string): { readonly code: string | null; readonly message: string | null } {
   try {
     const { code, message } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -3,7 +3,9 @@ import type { Source } from "@posthaste/core/config/source";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 
-/** What has sources, and looks for the one that it has not heard of (NH1 of late-records.ts). */
+/**
+ * The table of sources, which also looks in the topic for a source that it has not heard of (NH1 of late-records.ts).
+ */
 export type FindSources = Pick<ConfigStore<Source>, "find">;
 
 /** Rejects with the Problem `not_found`. */

@@ -1,4 +1,4 @@
-/** What of a source stands in the audit. */
+/** The fields of a source that the audit records. */
 import type { Source } from "@posthaste/core/config/source";
 import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 

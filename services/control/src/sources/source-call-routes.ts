@@ -1,4 +1,4 @@
-/** What a source sent lately, and a call to try it with. */
+/** Routes: the calls that a source sent lately, and a sample call to try the source with. */
 import { CALL_TYPES } from "@posthaste/core/call/call-schema";
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { z } from "zod";
@@ -14,7 +14,7 @@ import { findSourceCalls, type SourceCallsParts } from "./source-calls.ts";
 
 export interface SourceCallRoutesOptions extends SourceCallsParts {
   readonly sources: FindSources;
-  /** Null where none is set: then no sample can be sent. */
+  /** Ingest's address; null where none is set, so that no sample call can be sent. */
   readonly ingestUrl: string | null;
   readonly nowMs: () => number;
 }

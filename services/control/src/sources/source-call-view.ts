@@ -1,4 +1,7 @@
-/** A source's newest calls as the API shows them: taken, not taken, and requests that were refused as a whole. */
+/**
+ * A source's newest calls as the API shows them: those accepted, those rejected, and requests that ingest refused as a
+ * whole.
+ */
 
 import { userOf } from "@posthaste/core/routing/partition-key";
 import { shortName } from "@posthaste/core/routing/short-name";

@@ -1,4 +1,7 @@
-/** What a source sent lately: from the end of `posthaste.events`, the rejected calls and the source's activity. */
+/**
+ * The calls that a source sent lately: accepted ones from the end of `posthaste.events`, rejected ones and counts from
+ * the read model.
+ */
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { freshnessOfBoth } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
@@ -14,21 +17,21 @@ import { type SourceCall, type SourceCallCounts, viewRefused, viewRejected, view
 export interface SourceCallsParts {
   readonly readModel: Pick<ReadModel, "newest" | "freshness">;
   readonly tail: Pick<EventTail, "newest">;
-  /** Whose events are not shown. */
+  /** The users whose events no list shows. */
   readonly suppressed: SuppressedUsers;
 }
 
 export interface SourceCallsQuery {
   readonly limit: number;
-  /** From when on calls are counted. */
+  /** The moment from which on calls are counted, ms since the epoch. */
   readonly sinceMs: number;
   readonly nowMs: number;
 }
 
-/** Records of activity that are added up for one answer: those of a day of some processes. */
+/** The most records of activity that one answer adds up: those of a day of some processes. */
 const MAX_COUNTED = 20_000;
 
-/** Throws a Problem while the read model cannot be asked. */
+/** Rejects with a Problem while the read model cannot be asked. */
 export async function findSourceCalls(sourceId: string, query: SourceCallsQuery, parts: SourceCallsParts) {
   const { readModel, tail, suppressed } = parts;
   const ofSource = { destinationId: sourceId, limit: query.limit };

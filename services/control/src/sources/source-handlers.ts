@@ -1,4 +1,4 @@
-/** What is done for each call about sources. Its input is checked; a refusal is thrown as a Problem. */
+/** The work of each operation on sources. Its input has been checked; it throws a refusal as a Problem. */
 import type { Source } from "@posthaste/core/config/source";
 import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
 import type { Clock } from "@posthaste/core/time";
@@ -12,7 +12,7 @@ import { createId, createWriteKey } from "../identifiers.ts";
 import { findSource, sourceOf } from "./source-access.ts";
 import { type SourceAnswer, viewSource } from "./source-view.ts";
 
-/** A source that rotates its key every minute keeps no more old ones than this; the newest stay. */
+/** The most old keys that a source keeps, however often it rotates its key; the newest stay. */
 const MAX_OLD_KEYS = 10;
 
 type WriteKeyRotation = z.output<typeof writeKeyRotationInput>;
@@ -94,7 +94,7 @@ export class SourceHandlers {
     });
   }
 
-  /** Changes a source that is there; `update` gets it with its expired keys gone. */
+  /** Changes a source that exists; `update` gets it without its expired keys. */
   async #change(id: string, by: Author, update: (source: Source) => Source): Promise<SourceAnswer> {
     const changed = await this.#sources.change(
       id,

@@ -1,4 +1,4 @@
-/** Sources: what sends calls, and the write keys that it sends them with. */
+/** Routes for sources, which send calls, and for the write keys that they send them with. */
 import { sourceInput, sourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
 import { resourceRoutes } from "../http/resource-routes.ts";
 import { defineRoute, type Route } from "../http/route.ts";

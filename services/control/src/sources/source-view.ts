@@ -26,13 +26,13 @@ export type SourceAnswer = z.output<typeof source>;
 export const sourceAnswer: Named<typeof source> = { name: "Source", schema: source };
 export const sourcePage = { name: "SourcePage", schema: pageOf(source) };
 
-/** Of a write key, for who may change nothing: enough to know it again. */
+/** How many characters of a write key a caller sees who may change nothing: enough to recognise the key. */
 const SHOWN_CHARACTERS = 4;
 
 export interface SourceViewOptions {
-  /** Keys that have expired are not shown. */
+  /** The current time, ms since the epoch: the view leaves out keys that have expired. */
   readonly nowMs: number;
-  /** For who may change nothing. */
+  /** True for a caller who may change nothing: the view masks the keys. */
   readonly isMasked: boolean;
 }
 

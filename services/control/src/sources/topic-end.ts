@@ -1,14 +1,15 @@
 /**
- * The end of a topic: the last records of each partition, and those that come.
+ * Follows the end of a topic: the last records of each partition, and the new ones as they come.
  *
  * Owns: the readers of its partitions (`end-readers.ts`), which begin again when one of them failed.
- * EN4  Readers that fail again and again before they are at the end begin the more rarely: what refuses for good, such
- *      as a registry without the schema, is asked once a minute then. Readers that were at the end begin soon again.
+ * EN4  After readers that failed before they reached the end, the pause before the next ones doubles, up to a minute,
+ *      so that a lasting fault, such as a registry without the schema, is met once a minute. After readers that had
+ *      reached the end, the pause is short again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { EndReaders, type EndReadersOptions } from "./end-readers.ts";
 
-/** Before the readers begin again; twice as long each time they were not at the end, a minute at the most (EN4). */
+/** The ms before the readers begin again: `AGAIN_MS` at first, `LONGEST_MS` at the most (EN4). */
 const AGAIN_MS = 2_000;
 const LONGEST_MS = 60_000;
 
@@ -20,7 +21,7 @@ export interface TopicEndOptions extends EndReadersOptions {
 export class TopicEnd {
   readonly #options: TopicEndOptions;
   readonly #closing = new AbortController();
-  /** Whether the readers were at the end once; false where this was closed before. */
+  /** Resolves with true once the readers reached the end; with false when this was closed before. */
   readonly #atEnd = Promise.withResolvers<boolean>();
   readonly #running: Promise<void>;
   #readers: EndReaders | null = null;
@@ -31,8 +32,8 @@ export class TopicEnd {
   }
 
   /**
-   * Whether every partition that has a leader was read to the end that it had when reading began; waits so long for it,
-   * in ms, and no longer than until this is closed.
+   * Waits at most `patienceMs`, and until this is closed, for the readers to read every partition that has a leader up
+   * to the end that it had when reading began. Resolves with true when they have.
    */
   async reached(patienceMs: number): Promise<boolean> {
     const enough = new AbortController();
@@ -44,7 +45,10 @@ export class TopicEnd {
     }
   }
 
-  /** At this moment everything that stood in the topic was read, or passed over (EN1); null where that is not known. */
+  /**
+   * Every record that stood in the topic at this moment has been read, or passed over (EN1); null where that is not
+   * known.
+   */
   get asOfMs(): number | null {
     return this.#readers?.asOfMs ?? null;
   }
@@ -71,7 +75,7 @@ export class TopicEnd {
   }
 }
 
-/** EN4: after so many readers, one after the other, that failed before they were at the end. */
+/** EN4: the pause in ms after `failures` attempts in a row that failed before they reached the end. */
 export function againMs(failures: number): number {
   return Math.min(LONGEST_MS, AGAIN_MS * 2 ** Math.max(0, failures - 1));
 }
