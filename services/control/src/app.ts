@@ -1,6 +1,6 @@
 /**
- * Control from its start to its end: its parts are opened (`parts.ts`), its routes served (`routes.ts`), the parts that
- * act begin once the tables are read, and at the end all is closed.
+ * Control from its start to its end: it opens its parts (`parts.ts`), serves its routes (`routes.ts`), lets the acting
+ * parts begin once it has read its tables, and closes everything at the end.
  */
 import type { AddressInfo } from "node:net";
 import type { Log } from "@posthaste/core/log";
@@ -16,10 +16,10 @@ import { closeParts, openParts, type Parts } from "./parts.ts";
 import { openRoutes } from "./routes.ts";
 import { askServices, tablesState } from "./service-readiness.ts";
 
-/** A write that waits this long for the brokers makes control unready. */
+/** A write that waits this many ms for the brokers makes control unready. */
 const STALLED_MS = 5000;
 
-/** A token below this length is taken, with a warning: it can be guessed. */
+/** Control accepts a token with fewer characters than this, but warns that it can be guessed. */
 const SHORT_TOKEN = 16;
 
 export interface ControlOptions {
@@ -36,9 +36,9 @@ export interface ControlOptions {
 }
 
 export interface Control {
-  /** Where the API is. */
+  /** The API's address. */
   readonly url: string;
-  /** Resolves when the tables are read: from then on `/v1` is served. */
+  /** Resolves when control has read its tables; it serves `/v1` from then on. */
   readonly caughtUp: Promise<void>;
   readonly readiness: () => Promise<Readiness>;
   readonly stop: () => Promise<void>;
@@ -46,7 +46,7 @@ export interface Control {
 
 const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** Resolves when the API listens; it answers 503 until the tables are read. */
+/** Resolves when the API listens; it answers 503 until control has read its tables. */
 export async function startControl(options: ControlOptions): Promise<Control> {
   const { config, host, version, log, clock = SYSTEM_CLOCK, writer = drawWriter(Math.random()) } = options;
   warnOfShortToken(config, log);
@@ -93,7 +93,10 @@ function warnOfShortToken({ POSTHASTE_ADMIN_TOKEN: { length } }: ControlConfig, 
   }
 }
 
-/** Deletions, replays and the watch of health begin once every table is read; a table that cannot be ends control. */
+/**
+ * Lets deletions, replays and the watch of health begin once control has read every table; ends control where it cannot
+ * read one.
+ */
 function beginWhenRead(parts: Parts, { log, fail }: Pick<ControlOptions, "log" | "fail">) {
   const { access, sources, destinations, audiences, replays, health, deletions } = parts;
   const tables = [access, sources, destinations, audiences, replays, health];

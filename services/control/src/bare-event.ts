@@ -1,4 +1,4 @@
-/** An event about a user with nothing in it but who and when; what control itself sends is made from it. */
+/** An event with ids, a type and times, and nothing else; control makes the events that it sends itself from it. */
 import type { Event } from "@posthaste/core/event/event";
 
 export type BareEventOptions = Pick<Event, "messageId" | "sourceId" | "type"> & {

@@ -1,4 +1,7 @@
-/** What control reaches the outside with: the connection to the brokers, the schema registry, the sender of tests. */
+/**
+ * The clients through which control reaches other systems: the connection to the brokers, the schema registry, the
+ * sender of test-sends.
+ */
 import { readFile } from "node:fs/promises";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
@@ -20,7 +23,7 @@ export interface OpenClientsOptions {
 
 export type Clients = Awaited<ReturnType<typeof openClients>>;
 
-/** Resolves when the certificates to trust are read; nothing is connected yet. */
+/** Resolves when the extra certificates have been read; nothing is connected yet. */
 export async function openClients({ config, log, registry, clock }: OpenClientsOptions) {
   const { POSTHASTE_EXTRA_CA: caPath } = config;
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);

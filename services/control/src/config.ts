@@ -33,7 +33,10 @@ const origins = commaList().refine(
   expectedOrigins,
 );
 
-/** The entry, or its number where the list may hold a password, of which a comma makes two entries. */
+/**
+ * The entry in quotes. Where the list may hold a password, only the entry's number, since a comma in a password makes
+ * two entries of one.
+ */
 function found(entries: readonly string[], entry: string): string {
   const mayHoldPassword = entries.some((each) => each.includes("@"));
   return mayHoldPassword ? `another thing in entry ${entries.indexOf(entry) + 1}` : JSON.stringify(entry);
@@ -62,7 +65,7 @@ export const controlSettings = withConnections({
   ),
   /** The other services whose readiness is part of control's. */
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
-  /** Where ingest is, as control and senders reach it: for sample calls. */
+  /** Ingest's address as control and senders reach it, for sample calls. */
   POSTHASTE_INGEST_URL: address().optional(),
   /** Receivers on control's own port to try deliveries with; for local use. */
   POSTHASTE_TEST_RECEIVER: flag().default(false),
@@ -74,23 +77,26 @@ export const controlSettings = withConnections({
   POSTHASTE_WEBHOOK_PORTS: parsedBy(parsePorts, "expected ports divided by commas").default([]),
   /** Path of a PEM file with certificates to trust besides the usual ones; as delivery's. */
   POSTHASTE_EXTRA_CA: z.string().optional(),
-  /** A folder in which the delivery log's cache outlives a restart; without one it is kept in memory. */
+  /** A folder in which the delivery log's cache outlives a restart; without it the cache lives in memory. */
   POSTHASTE_CONTROL_DATA_DIR: z.string().optional(),
-  /** Identifies of audiences and computed traits a second at the most, of this process. */
+  /** The most identifies of audiences and computed traits per second that this process sends. */
   POSTHASTE_AUDIENCE_RATE: wholeNumber(1, 1_000_000).default(500),
-  /** How long a sync of a process that was killed keeps others from the audience. */
+  /** How long the sync of a killed process keeps other processes from the audience. */
   POSTHASTE_AUDIENCE_LEASE: duration().default(15_000),
-  /** Attempts, and as many dead letters, that are held to be asked for; by default more with a folder than without. */
+  /**
+   * The most attempts, and the most dead letters, that the delivery log holds; by default more with a folder than
+   * without.
+   */
   POSTHASTE_DELIVERY_LOG_ENTRIES: wholeNumber(1, 1_000_000_000).optional(),
   /** After so many days a suppression ends by itself; never when unset. */
   POSTHASTE_SUPPRESSION_DAYS: wholeNumber(1, 36_500).optional(),
   /** How long a record waits for a schema that the registry says it does not know. */
   POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
-  /** What the program that makes the topics is told, for the doctor: see topics-main.ts. */
+  /** The settings of the program that makes the topics, for the doctor: see topics-main.ts. */
   POSTHASTE_PARTITIONS: wholeNumber(1, 256).optional(),
   POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).optional(),
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).optional(),
-  /** How long attempts are held. */
+  /** How long the delivery log holds attempts. */
   POSTHASTE_DELIVERY_LOG_KEEP: duration().default(7 * 24 * 60 * 60 * 1000),
 });
 export type ControlConfig = z.output<typeof controlSettings>;

@@ -1,4 +1,7 @@
-/** The configuration and its keepers: sources, destinations, the audit trail of their changes, the producer of all. */
+/**
+ * The configuration: the tables of sources and destinations, the audit trail of their changes, and the producer that
+ * all of them share.
+ */
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
@@ -18,13 +21,13 @@ export interface OpenConfigurationOptions {
   readonly log: Log;
   /** See ConfigStoreOptions. */
   readonly writer: number;
-  /** A topic cannot be followed any more. */
+  /** Called when control can no longer follow a topic. */
   readonly fail: (reason: Error) => void;
 }
 
 export type Configuration = Awaited<ReturnType<typeof openConfiguration>>;
 
-/** Resolves when both tables are being read. */
+/** Resolves when the readers of both tables have begun. */
 export async function openConfiguration({ names, connection, openCodec }: Clients, options: OpenConfigurationOptions) {
   const { config, clock, log, writer, fail } = options;
   const [sourceCodec, destinationRecords] = await Promise.all([

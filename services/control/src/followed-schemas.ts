@@ -6,11 +6,14 @@ export interface FollowedSchemasOptions {
   readonly connection: KafkaConnection;
   readonly topic: string;
   readonly codec: Pick<Codec<never>, "prefetch">;
-  /** How long a record waits for a schema that the registry says it does not know, ms. */
+  /** How long, in ms, a record waits for a schema that the registry says it does not know. */
   readonly unknownSchemaMs: number;
 }
 
-/** The schemas of a topic's records, for whoever follows it until the signal; the log says that they are waited for. */
+/**
+ * The schemas of a topic's records for a follower of the topic, until `signal` is aborted; it logs `event` while a
+ * record waits for its schema.
+ */
 export function followedSchemas(options: FollowedSchemasOptions, event: string, signal: AbortSignal): AwaitedSchemas {
   const { connection, topic, codec, unknownSchemaMs } = options;
   return new AwaitedSchemas({

@@ -1,14 +1,15 @@
 /**
- * Values that one side has and the other asks for, one at a time: who puts waits until the other asks for the next.
+ * Hands values from one side to another, one at a time: the side that puts a value waits until the other asks for the
+ * next.
  *
- * Owns: the value that waits to be taken, and the end.
+ * Owns: the value that waits, and the end.
  */
 export class Handoff<T> {
   #waiting: { readonly value: T; readonly taken: () => void } | null = null;
   #ended: { readonly reason: Error | null } | null = null;
   #wake: () => void = () => {};
 
-  /** Resolves when the value was worked on, or nobody wants it any more. */
+  /** Resolves when the other side is done with the value, or this has ended. */
   put(value: T): Promise<void> {
     if (this.#ended !== null) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -17,7 +18,7 @@ export class Handoff<T> {
     return promise;
   }
 
-  /** Nothing follows. */
+  /** Ends the values: none follows. */
   end(): void {
     this.#finish(null);
   }
@@ -26,7 +27,7 @@ export class Handoff<T> {
     this.#finish(reason);
   }
 
-  /** What is put, to its end; throws what it failed with. */
+  /** The values as they are put, to the end; throws the reason of `fail`. */
   async *values(): AsyncGenerator<T> {
     for (;;) {
       if (this.#waiting !== null) {

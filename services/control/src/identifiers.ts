@@ -1,7 +1,7 @@
-/** Ids and keys that control makes up. */
+/** Makes the ids and keys that control gives out. */
 import { createHash, randomBytes } from "node:crypto";
 
-/** Lower-case letters and digits without those that are read as another (i, l, o, u). */
+/** Lower-case letters and digits without the letters that are easily misread (i, l, o, u). */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** Random text of `length` characters, five bits each. */
@@ -34,7 +34,7 @@ export function createId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(16)}`;
 }
 
-/** The id that these texts have, and no others, as far as 80 bits tell. */
+/** An id that the same texts always give, and other texts do not, as far as 80 bits can tell. */
 export function derivedId(prefix: IdPrefix, ...texts: readonly string[]): string {
   const digest = createHash("sha256").update(JSON.stringify(texts)).digest();
   return `${prefix}_${textOf(digest.subarray(0, 16))}`;

@@ -1,12 +1,12 @@
 /**
- * Work that is done one after the other where it has the same key.
+ * Runs work of the same key one after the other.
  *
- * Owns: of each key that has work under way, the last of it.
+ * Owns: for each key with work under way, the end of its last work.
  */
 export class Lanes {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Begins when what came before it under the key has ended, however that ended; settles as the work does. */
+  /** Begins `work` when the work before it under the key has ended, with success or not; settles as `work` does. */
   inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
     const result = (this.#last.get(key) ?? Promise.resolve()).then(work);
     const lane = result

@@ -1,6 +1,6 @@
 /**
- * Control's parts: each is opened after those that it is given, in the order of this file. `app.ts` says when they
- * begin to work, `routes.ts` which calls they answer.
+ * Opens control's parts, each after the parts that it needs. `app.ts` says when they begin to work, `routes.ts` which
+ * calls they answer.
  */
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -33,13 +33,13 @@ export interface PartsOptions {
   readonly clock: Clock;
   /** Of S3 of config-store.ts. */
   readonly writer: number;
-  /** Where the server listens, or will. */
+  /** The port on which the server listens, or will listen. */
   readonly port: () => number;
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;
 
-/** Resolves when every table is being read. */
+/** Resolves when the readers of every table have begun. */
 export async function openParts(options: PartsOptions) {
   const clients = await openClients(options);
   const configuration = await openConfiguration(clients, options);
@@ -118,7 +118,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   return { deletions, replays, sourceCalls, testReceivers, letters, health, resends };
 }
 
-/** Who writes is closed before what it writes with, and the connection last. */
+/** Closes each part that writes before the producer that it writes with, and the connection last. */
 export async function closeParts(parts: Parts): Promise<void> {
   await parts.replays.close();
   await parts.resends.close();

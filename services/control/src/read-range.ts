@@ -1,28 +1,29 @@
-/** A range of a partition's records, read without a group: for whoever counts, sends, exports or searches. */
+/** Reads a range of a partition's records without a consumer group, for counts, replays, exports and searches. */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { Handoff } from "./handoff.ts";
 
-/** Records that are handed on at a time; others have their turn between two of them. */
+/** The most records that a step hands on; others have their turn between two steps. */
 const STEP = 200;
-/** Of one answer of a broker: so much is held of each partition that is read. */
+/** The most bytes of one fetch, and so about what is held of each partition that is read. */
 const MAX_BYTES = 1_000_000;
 
 export interface RecordRange {
   readonly topic: string;
   readonly partition: number;
-  /** The first offset. */
+  /** The offset of the first record. */
   readonly start: number;
-  /** Behind the last offset. */
+  /** The offset after the last record. */
   readonly end: number;
   /** See `LogReaderOptions`. */
   readonly topicId?: string | null;
 }
 
 /**
- * The records of a range in order, some at a time, none of them empty. Ends at the range's end; fails when the topic
- * was removed or made anew, and with `closed` when the signal says so. What is not asked for any more is not read.
+ * The records of a range in order, in groups of which none is empty. Ends at the range's end. Fails when the topic was
+ * removed or made anew; with the reason of `signal` where that is aborted before the reading begins, and with `closed`
+ * where it is aborted later. It fetches no further than its caller asks.
  */
 export async function* readRange(
   connection: KafkaConnection,

@@ -1,4 +1,4 @@
-/** One record of a topic, by where it stands. */
+/** Reads one record of a topic by its partition and offset. */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { followLog } from "@posthaste/kafka/log/log-reader";
@@ -11,8 +11,8 @@ export interface RecordPlace {
 }
 
 /**
- * Null when retention or compaction took it. Rejects with `deadline_exceeded` after `timeoutMs`, whatever was waited
- * for; nothing is read any more then.
+ * Null when retention or compaction removed the record. Rejects with `deadline_exceeded` after `timeoutMs`, whatever it
+ * waits for, and reads nothing more then.
  */
 export async function readRecord(
   connection: KafkaConnection,

@@ -1,14 +1,17 @@
 /**
- * The newest entries of a topic in the order in which this process read them, for those who look on as they come.
+ * The newest entries of a topic in the order in which this process read them, for callers who watch it.
  *
- * Owns: the entries, and of each partition from where on they are held and up to where it was read.
- * RE1  It holds `maxEntries` and `maxBytes` at the most; the oldest entry goes first.
- * RE2  Of each partition it holds every entry from its floor on, up to its next offset. Whoever saw everything below a
- *      place that is not below the floor can go on from here without a gap.
+ * Owns: the entries and, for each partition, the place from which on they are held and the offset up to which it was
+ * read.
+ * RE1  It holds `maxEntries` and at most `DROP_STEP` more, and at most `maxBytes`; it drops the oldest entries first.
+ * RE2  Of each partition it holds every entry from the partition's floor on, up to its next offset. A caller who saw
+ *      everything below a place that is not below the floor can go on from here without a gap.
  * RE3  The number of an entry rises, and no other entry ever has it.
  */
 
-/** Where an entry stands in its partition: entries of one record are told apart by their place in it. */
+/**
+ * Where an entry stands in its partition: the record's offset, and the entry's place among the entries of that record.
+ */
 export interface EntryPlace {
   readonly offset: number;
   readonly place: number;
@@ -23,7 +26,7 @@ export interface RecentEntry<T> extends EntryPlace {
 /** An entry as it is read. */
 export interface ReadEntry<T> extends EntryPlace {
   readonly value: T;
-  /** What it holds of memory, about. */
+  /** About how many bytes of memory the entry takes. */
   readonly bytes: number;
 }
 
@@ -33,7 +36,9 @@ export interface RecentBounds {
 }
 
 export const RECENT_BOUNDS: RecentBounds = { maxEntries: 10_000, maxBytes: 16 * 1024 * 1024 };
-/** Entries that go at a time: moving up the others costs as much for one. */
+/**
+ * How many entries too many are held before the oldest are dropped together: moving up the rest costs as much for one.
+ */
 const DROP_STEP = 500;
 
 interface PartitionState {
@@ -42,7 +47,7 @@ interface PartitionState {
   next: number;
   /** The partition's end, when it was last asked for. */
   end: number;
-  /** It was read up to that end once: what is read since then is new. */
+  /** True once the partition was read up to that end: entries read since then are new. */
   isCaughtUp: boolean;
 }
 
@@ -60,7 +65,7 @@ export class RecentEntries<T> {
     this.#bounds = bounds;
   }
 
-  /** Of the topic: rises when it was made anew, and nothing that was seen of it before says anything any more. */
+  /** Rises when somebody made the topic anew: every place seen before then means nothing any longer. */
   get incarnation(): number {
     return this.#incarnation;
   }
@@ -70,13 +75,16 @@ export class RecentEntries<T> {
     return this.#count;
   }
 
-  /** By its id, which is empty where that is not known: what is held of a topic that was made anew means nothing. */
+  /**
+   * Tells which topic is read by its id, which is empty where it is not known; drops what is held of an earlier topic
+   * of the name.
+   */
   beginTopic(id: string): void {
     if (this.#topicId !== "" && id !== "" && this.#topicId !== id) this.clear();
     if (id !== "") this.#topicId = id;
   }
 
-  /** The reading of a partition begins there, or goes on from where it stood. */
+  /** The reading of a partition begins at `from`, or goes on where it stood. */
   begin(partition: number, from: number): void {
     const held = this.#partitions.get(partition);
     if (held?.next === from) return;
@@ -85,7 +93,7 @@ export class RecentEntries<T> {
     this.#partitions.set(partition, { floor, next: from, end: from, isCaughtUp: false });
   }
 
-  /** Those of records that were read up to `next`, in the topic's order. */
+  /** Adds the entries of the records up to `next`, in the topic's order. */
   add(partition: number, next: number, entries: readonly ReadEntry<T>[]): void {
     const state = this.#partitions.get(partition);
     if (state === undefined) return;
@@ -100,7 +108,7 @@ export class RecentEntries<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** What stands below a partition's end when its reading begins is not new to anybody who begins to look on. */
+  /** Notes a partition's end when its reading begins: the entries below it are new to no caller who begins to watch. */
   sawEnd(partition: number, end: number): void {
     const state = this.#partitions.get(partition);
     if (state === undefined) return;
@@ -108,7 +116,7 @@ export class RecentEntries<T> {
     state.isCaughtUp ||= state.next >= end;
   }
 
-  /** The topic was made anew. */
+  /** Drops everything, since somebody made the topic anew. */
   clear(): void {
     this.#entries = [];
     this.#bytes = 0;
@@ -117,7 +125,7 @@ export class RecentEntries<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Partitions that are read. */
+  /** The partitions that are being read. */
   partitions(): Iterable<number> {
     return this.#partitions.keys();
   }
@@ -132,13 +140,13 @@ export class RecentEntries<T> {
     return this.#partitions.get(partition)?.next;
   }
 
-  /** By partition, where what comes from now on begins. */
+  /** For each partition, the place at which new entries begin. */
   now(): Map<number, EntryPlace> {
     const offsetOf = ({ next, end, isCaughtUp }: PartitionState) => (isCaughtUp ? next : Math.max(next, end));
     return new Map([...this.#partitions].map(([partition, of]) => [partition, { offset: offsetOf(of), place: 0 }]));
   }
 
-  /** Entries from a number on, to be gone through before anything is added. */
+  /** The entries from a number on; the caller has to finish before anything is added. */
   *from(number: number): Iterable<RecentEntry<T>> {
     let [low, high] = [0, this.#entries.length];
     while (low < high) {
@@ -152,7 +160,7 @@ export class RecentEntries<T> {
     }
   }
 
-  /** Called at each change, until the answer is called. */
+  /** Calls `listener` at each change until the caller calls the returned function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -24,11 +24,11 @@ import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
 export interface RoutesOptions {
   readonly config: ControlConfig;
   readonly clock: Clock;
-  /** As `/readyz` answers it. */
+  /** The readiness that `/readyz` answers. */
   readonly readiness: () => Promise<Readiness>;
 }
 
-/** Resolves when the schemas that the routes of events read are known. */
+/** Resolves when the codecs that the routes of events need are open. */
 export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<readonly Route[]> {
   const { config, clock, readiness } = options;
   const { connection, names, sources, destinations, readModel, letters, replays, health } = parts;

@@ -1,8 +1,8 @@
-/** Whether the other services are ready: each one's own `/readyz`, asked anew each time. */
+/** The readiness of the other services: asks each for its `/readyz` anew each time. */
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { z } from "zod";
 
-/** A service that does not answer within this is not ready. */
+/** A service that does not answer within this many ms is not ready. */
 const TIMEOUT_MS = 2000;
 
 export interface ServiceAddress {
@@ -12,7 +12,7 @@ export interface ServiceAddress {
 
 const readyAnswer = z.object({ checks: z.record(z.string(), z.union([z.literal(true), z.string()])) });
 
-/** Asks every service at once; what is missing is named after the service. */
+/** Asks every service at once; the answer names each service with its state. */
 export async function askServices(services: readonly ServiceAddress[]): Promise<Readiness> {
   const states = await Promise.all(services.map(async ({ name, url }) => [name, await askService(url)] as const));
   return Object.fromEntries(states);
@@ -45,7 +45,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** What the first of control's tables says that is not as it should be; true when all are. */
+/** The message of the first of control's tables that is not well; true when all are. */
 export function tablesState(states: readonly (true | string)[]): true | string {
   return states.find((state) => state !== true) ?? true;
 }

@@ -1,15 +1,14 @@
 /**
- * A database that is a cache of topics: opened from its file, made anew where that is of no use, kept in memory where
- * there is none.
+ * An SQLite database that caches topics.
  *
- * SC1  A file of another cluster, of another layout, or one that cannot be read is made anew; one that cannot be opened
- *     (another process has it, the folder cannot be written) is done without, in memory.
+ * SC1  A file of another cluster, of another layout, or that SQLite cannot read is made anew. Where the file cannot be
+ *      opened (another process has it, the folder cannot be written), the cache lives in memory.
  * SC2  A file that turns out to be damaged while it is used is removed, so that the next opening makes it anew.
  */
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 
-/** SQLite's name for a file of its own that nobody sees and that is gone with whoever opened it. */
+/** SQLite's name for a temporary file that nobody sees and that is removed with its connection. */
 export const TEMPORARY_FILE = "";
 
 export interface CacheOptions {
@@ -19,17 +18,20 @@ export interface CacheOptions {
   readonly identity: string;
   /** Raised with every change of the tables. */
   readonly layout: number;
-  /** For all of the database, also for what is not committed yet: memory stays at this whatever is held in the file. */
+  /**
+   * The page cache in KiB, for all of the database and for uncommitted changes too: memory stays at this, however much
+   * the file holds.
+   */
   readonly cacheKib: number;
-  /** Makes the tables where they are not there yet. */
+  /** The SQL that makes the tables where they do not exist. */
   readonly tables: string;
-  /** What it holds, for the words of `trouble`. */
+  /** What the cache holds, in words for `trouble`. */
   readonly holds: string;
 }
 
 export interface Cache {
   readonly database: DatabaseSync;
-  /** Why the file was not used, or made anew; null when nothing is to be said. */
+  /** Why the file was not used, or was made anew; null where neither happened. */
   readonly trouble: string | null;
   readonly isFile: boolean;
 }
@@ -50,7 +52,10 @@ export function openCache(options: CacheOptions): Cache {
   }
 }
 
-/** Does what `use` says, which the caller's cache is for; throws what that threw (SC2). */
+/**
+ * Runs `use`, which works with the cache at `path`, and rethrows its error; removes the file where the error says that
+ * it is damaged (SC2).
+ */
 export function removingDamaged<T>(path: string | null, use: () => T): T {
   try {
     return use();
@@ -74,7 +79,7 @@ class ForeignFile extends Error {}
 function prepare(path: string, { identity, layout, cacheKib, tables }: CacheOptions): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
-    // A cache: losing the last commits to a power cut is nothing, but the file must stay whole, and WAL keeps it so.
+    // A power cut may take the last commits of a cache, but the file must stay whole; WAL keeps it so.
     database.exec(`
       PRAGMA locking_mode = EXCLUSIVE;
       PRAGMA journal_mode = WAL;
@@ -96,13 +101,13 @@ function prepare(path: string, { identity, layout, cacheKib, tables }: CacheOpti
   }
 }
 
-/** SQLite's own codes for a file that is damaged, and for one that is no database. */
+/** SQLite's error codes for a damaged file, and for a file that is no database. */
 const UNREADABLE = [11, 26];
 
 function isForeign(error: unknown): boolean {
   if (error instanceof ForeignFile) return true;
   if (!(error instanceof Error && "errcode" in error && typeof error.errcode === "number")) return false;
-  // The lowest byte of what may be a code in more detail.
+  // An extended code has the primary code in its lowest byte.
   return UNREADABLE.includes(error.errcode & 0xff);
 }
 

@@ -1,29 +1,29 @@
 /**
- * Calls that a thread answers by their numbers.
+ * Calls to a worker thread, which answers each by its number.
  *
- * Owns: the thread. When that ends, every call that waits rejects, and so does every later one; whoever opened it opens
- * another.
+ * Owns: the thread. When the thread ends, every waiting call rejects, and so does every later one; the owner of this
+ * client opens another.
  */
 import type { Worker } from "node:worker_threads";
 
-/** What the thread is sent. Calls are numbered from 1. */
+/** A message to the thread. Calls are numbered from 1. */
 export interface ThreadCall<Call> {
   readonly id: number;
   readonly call: Call;
 }
 
-/** What the thread sends; 0 is its start. */
+/** A message from the thread; the number 0 stands for its start. */
 export interface ThreadReply {
   readonly id: number;
   readonly value: unknown;
 }
 
 export interface ThreadEnds {
-  /** What calls reject with when the thread failed. */
+  /** The error with which calls reject when the thread failed. */
   readonly failed: (cause: unknown) => Error;
-  /** What calls reject with when the thread was closed. */
+  /** The error with which calls reject when the thread was closed. */
   readonly closed: () => Error;
-  /** The thread ended without being asked to. */
+  /** Called when the thread ended without being asked to. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -54,7 +54,9 @@ export class ThreadClient<Call> {
     worker.on("exit", () => this.#end(closed()));
   }
 
-  /** Resolves with what the thread said first. The caller knows its type, as it does that of each call's answer. */
+  /**
+   * Resolves with the thread's first message. The caller knows its type, as it knows the type of each call's answer.
+   */
   started<Start>(): Promise<Start> {
     return this.#started as Promise<Start>;
   }
@@ -67,7 +69,7 @@ export class ThreadClient<Call> {
     return reply as Promise<Answer>;
   }
 
-  /** Ends the thread, which does what this call says before. */
+  /** Sends the thread a last call and ends the thread after it. */
   async close(call: Call): Promise<void> {
     await this.ask(call).catch(() => undefined);
     await this.#worker.terminate();

@@ -28,11 +28,11 @@ import { replicationAdvice } from "./topics/replication-advice.ts";
 const settings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
-  /** So many are told apart by what a commit of the deliveries can hold (rule O4 of origin.ts). */
+  /** The most partitions that a commit of the deliveries can tell apart (rule O4 of origin.ts). */
   POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
   POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).default(1),
   POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
-  /** How long it is kept who changed what. */
+  /** How long the audit is kept. */
   POSTHASTE_AUDIT_KEEP: duration().default(AUDIT_KEEP_MS),
 });
 
@@ -98,7 +98,7 @@ async function main(): Promise<void> {
 
 try {
   await main();
-  // What kafkajs left behind of a connection that it gave up would hold the process for seconds.
+  // Sockets and timers that kafkajs leaves of a connection that it gave up would hold the process for seconds.
   process.exit(0);
 } catch (error) {
   process.stderr.write(`topics: ${error instanceof ConfigError ? error.message : String(error)}\n`);

@@ -1,11 +1,14 @@
-/** Finding and changing a destination that has to be there. */
+/** Finds and changes a destination that has to exist. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
-/** What has destinations, and looks for the one that it has not heard of (NH1 of late-records.ts). */
+/**
+ * The table of destinations, which also looks in the topic for a destination that it has not heard of (NH1 of
+ * late-records.ts).
+ */
 export type FindDestinations = Pick<ConfigStore<Destination>, "find">;
 
 /** Rejects with the Problem `not_found`. */
@@ -19,7 +22,7 @@ export function findDestination(destination: Destination | undefined, id: string
   return destination;
 }
 
-/** Throws the Problem `conflict` while secrets of the destination cannot be opened here. */
+/** Throws the Problem `conflict` while this process cannot open the destination's secrets. */
 export function assertOpened({ id, missingKeyIds }: Destination): void {
   if (missingKeyIds === null) return;
   const keys = missingKeyIds.join(", ");
@@ -35,7 +38,7 @@ export interface DestinationChange {
   readonly update: (destination: Destination) => Destination;
 }
 
-/** Changes a destination that is there and open; resolves with it as it stands after. */
+/** Changes a destination that exists and whose secrets this process can open; resolves with the changed destination. */
 export async function changeDestination(
   destinations: ConfigStore<Destination>,
   clock: Clock,

@@ -1,4 +1,4 @@
-/** What of a destination stands in the audit. */
+/** The fields of a destination that the audit records. */
 import type { Destination } from "@posthaste/core/config/destination";
 import { secretStage } from "@posthaste/core/config/secret-rotation";
 import { type AuditedFields, Secret } from "../audit/audited-fields.ts";

@@ -1,4 +1,4 @@
-/** What is done for each call about destinations. Its input is checked; a refusal is thrown as a Problem. */
+/** The work of each operation on destinations. Its input has been checked; it throws a refusal as a Problem. */
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
 import type { DestinationInput, DestinationPatch } from "@posthaste/core/config/destination-settings";

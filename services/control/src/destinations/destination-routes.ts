@@ -1,4 +1,4 @@
-/** Destinations: where a source's events go, and how. Secrets go in and never come out. */
+/** Routes for destinations. A caller can set secrets and never read them. */
 import { destinationInput, destinationPatch } from "@posthaste/core/config/destination-settings";
 import { resourceRoutes } from "../http/resource-routes.ts";
 import type { Route } from "../http/route.ts";

@@ -1,4 +1,4 @@
-/** A destination as the API shows it: what is secret reads as set, or as `***`. */
+/** A destination as the API shows it: a secret reads as set or not, and a masked header value as `***`. */
 import { type Destination, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
 import { MASK } from "@posthaste/core/config/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
@@ -44,7 +44,7 @@ export type DestinationAnswer = z.output<typeof destination>;
 export const destinationAnswer: Named<typeof destination> = { name: "Destination", schema: destination };
 export const destinationPage = { name: "DestinationPage", schema: pageOf(destination) };
 
-/** `isSource`: sources that were removed since are not shown. */
+/** `isSource`: the view leaves out the ids of sources that no longer exist. */
 export function viewDestination(value: Destination, isSource: (id: string) => boolean): DestinationAnswer {
   return {
     id: value.id,

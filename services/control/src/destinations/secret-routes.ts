@@ -1,4 +1,6 @@
-/** The shared secret of a destination through its rotation; the stages and what each step does are core's. */
+/**
+ * Routes that take a destination's shared secret through its rotation; core owns the stages and what each step does.
+ */
 import type { Destination } from "@posthaste/core/config/destination";
 import { nextSecretInput } from "@posthaste/core/config/destination-settings";
 import {

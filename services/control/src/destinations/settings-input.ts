@@ -1,9 +1,9 @@
-/** A destination's settings out of what a caller sent and what is stored. */
+/** A destination's settings, made from what a caller sent and what is stored. */
 import { changeSettings, type DestinationSettings } from "@posthaste/core/config/destination-change";
 import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
 import { formatPath, invalidInput } from "../http/problem.ts";
 
-/** Throws a Problem for a mask that stands for nothing. */
+/** Throws a Problem for a mask in whose place nothing is stored. */
 export function settingsFrom(stored: DestinationSettings, patch: SettingsPatch): DestinationSettings {
   const change = changeSettings(stored, patch);
   if (change.outcome === "changed") return change.settings;

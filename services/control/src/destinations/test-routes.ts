@@ -1,5 +1,6 @@
 /**
- * Test-sends: one event made up for the purpose, sent at once to every URL of a destination, and what each answered.
+ * Routes for test-sends: control sends a made-up event at once to every URL of a destination, and answers with each
+ * URL's outcome.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";

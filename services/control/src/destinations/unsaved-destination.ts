@@ -1,8 +1,8 @@
 /**
- * A destination that nobody saved, to be tested: settings as a caller has them, over those that are stored.
+ * A destination for a test-send that nobody has saved: the caller's settings over the stored ones.
  *
- * UD1  What is stored goes to no other URL than its own: a static header's value stays with its URL, and the stored
- *      shared secret signs nothing for a URL that the destination does not have.
+ * UD1  Stored secrets go to no URL but those they are stored for: a static header's value stays with its URL, and the
+ *      stored shared secret signs nothing for a URL that the stored destination does not have.
  */
 import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
@@ -10,13 +10,13 @@ import type { SettingsPatch } from "@posthaste/core/config/destination-settings"
 import { invalidInput } from "../http/problem.ts";
 import { settingsFrom } from "./settings-input.ts";
 
-/** Throws a Problem for what has no URL, for a mask that stands for nothing, and for what UD1 forbids. */
+/** Throws a Problem where there is no URL, for a mask in whose place nothing is stored, and for what UD1 forbids. */
 export function unsavedDestination(stored: Destination | null, patch: SettingsPatch, nowMs: number): Destination {
   const settings = settingsFrom(stored ?? DEFAULT_SETTINGS, patch);
   if (settings.urls.length === 0)
     throw invalidInput([{ path: "settings.urls", message: "at least one URL is needed" }]);
   const { active, next } = settings.secrets;
-  // A text that is the stored secret keeps the next one too.
+  // Where the caller's text is the stored secret, the settings keep the next secret too.
   if (stored !== null && [active, next].some((secret) => secret !== null && secret !== patch.sharedSecret)) {
     assertOwnUrls(stored, settings);
   }

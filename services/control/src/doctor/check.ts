@@ -1,8 +1,8 @@
-/** One thing that the doctor looks at, and what it finds there. */
+/** A check of the doctor, and what it finds. */
 import { isPosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 
-/** From the best to the worst; unknown: it could not be looked at. */
+/** The states from the best to the worst; `unknown`: the doctor could not look at the thing. */
 export const CHECK_STATES = ["ok", "warning", "unknown", "wrong"] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
 
@@ -10,19 +10,19 @@ export interface Finding {
   readonly state: Exclude<CheckState, "ok">;
   /** A sentence. */
   readonly what: string;
-  /** What whoever reads it can do, a sentence too. */
+  /** What the reader can do about it, also a sentence. */
   readonly remedy: string;
 }
 
 export interface Check {
   readonly name: string;
-  /** Nothing where all is well. A rejection stands for a state that is unknown. */
+  /** Resolves with no finding where all is well. Where it rejects, the check's state is `unknown`. */
   readonly look: () => Promise<readonly Finding[]> | readonly Finding[];
 }
 
 export interface CheckResult {
   readonly name: string;
-  /** That of the worst finding. */
+  /** The state of the worst finding. */
   readonly state: CheckState;
   readonly findings: readonly Finding[];
 }

@@ -1,14 +1,12 @@
-/**
- * Whether the clocks agree: retries come due and windows close by them, and an answer's freshness is told by them.
- */
+/** Checks that the clocks agree: retries come due and windows close by them, and lists tell their freshness by them. */
 import type { ProcessClock } from "../health/process-clocks.ts";
 import type { ServiceAddress } from "../service-readiness.ts";
 import type { Check, Finding } from "./check.ts";
 
-/** What clocks that are kept by NTP never reach, and nothing here is harmed by. */
+/** A difference, in ms, that clocks kept by NTP never reach and that does no harm here. */
 const TOLERATED_MS = 5000;
 const TIMEOUT_MS = 2000;
-/** The header `Date` has whole seconds, rounded down. */
+/** Half a second, in ms: the header `Date` has whole seconds, rounded down. */
 const HALF_SECOND_MS = 500;
 
 export interface ClockParts {
@@ -42,7 +40,7 @@ export function clockCheck({ nowMs, services, processes, topicsFrom }: ClockPart
   };
 }
 
-/** Ms; null for a service that does not say. */
+/** How far the service's clock is ahead, in ms; null for a service that does not say. */
 async function clockAhead(url: string, nowMs: () => number): Promise<number | null> {
   const askedMs = nowMs();
   try {

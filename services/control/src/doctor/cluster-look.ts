@@ -1,4 +1,4 @@
-/** The brokers and the topics as they are now, read once for all checks that ask. */
+/** Reads the brokers and the topics as they are now, once for all checks that ask at the same moment. */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type DescribedTopic, existingRetryTopics, readTopics } from "@posthaste/kafka/topics/topic-admin";
@@ -6,11 +6,11 @@ import { wantedTopics } from "./topic-check.ts";
 
 export interface Cluster {
   readonly brokers: number;
-  /** Those of the catalogue that exist. */
+  /** The topics of the catalogue that exist. */
   readonly topics: readonly DescribedTopic[];
 }
 
-/** `retryDelaysMs`: of every schedule that runs. */
+/** `retryDelaysMs`: the delays of every retry schedule that a delivery process runs with. */
 export function createClusterLook(
   connection: KafkaConnection,
   names: TopicNames,
@@ -28,7 +28,7 @@ export function createClusterLook(
     ]);
     return { brokers: brokers.length, topics };
   };
-  // The checks of one look ask at the same moment.
+  // The checks of one round ask at the same moment and share one answer.
   return () => {
     out ??= look().finally(() => {
       out = null;

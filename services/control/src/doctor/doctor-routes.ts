@@ -1,4 +1,4 @@
-/** Whether everything that Posthaste stands on is as it should be, and what to do where it is not. */
+/** The doctor's route: the state of everything that Posthaste depends on, and what to do where it is not well. */
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
 import { type Freshness, freshness } from "../http/freshness.ts";
@@ -25,7 +25,10 @@ const doctorAnswer = z.object({
   ...freshness,
 });
 
-/** Whoever asks while it is looked around gets the answer of the next look: a hundred callers cost two. */
+/**
+ * A caller who asks while a round of checks runs gets the answer of the next round: a hundred callers at once cost two
+ * rounds.
+ */
 export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): readonly Route[] {
   const lookAround = singleFlight(() => Promise.all(checks.map(runCheck)));
   return [

@@ -1,4 +1,4 @@
-/** Whether the groups go on with what stands before them. */
+/** Checks that the consumer groups make progress on the records before them. */
 import type { StalledPartition } from "../health/lag-watch.ts";
 import type { Check } from "./check.ts";
 

@@ -1,4 +1,4 @@
-/** Everything of control that the doctor looks at, put together. */
+/** Puts together the doctor's checks from control's parts. */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
@@ -38,7 +38,9 @@ export interface OpenDoctorOptions {
   readonly told: ToldTopics;
 }
 
-/** From the settings that control may share with the program that makes the topics. */
+/**
+ * The wanted partitions and copies, from the settings that control may share with the program that makes the topics.
+ */
 export function toldTopics(config: ToldSettings): ToldTopics {
   return {
     partitions: config.POSTHASTE_PARTITIONS,

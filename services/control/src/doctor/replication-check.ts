@@ -1,4 +1,4 @@
-/** Whether each record stands on as many brokers as it should, and can be written. */
+/** Checks that each record stands on as many brokers as it should, and that each partition can be written. */
 import type { DescribedTopic } from "@posthaste/kafka/topics/topic-admin";
 import { replicationAdvice } from "../topics/replication-advice.ts";
 import type { Finding } from "./check.ts";
@@ -48,7 +48,7 @@ function some<P extends Partition>(
   return [{ state, what: what(which), remedy: remedy([...partitions]) }];
 }
 
-/** Those that hold copies which are not in step. */
+/** The brokers whose copies are not in sync, in words. */
 function brokersOf(partitions: readonly Partition[]): string {
   const ids = new Set(partitions.flatMap(({ replicas, inSync }) => replicas.filter((id) => !inSync.includes(id))));
   const all = [...ids].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Whether the registry holds every schema of ours, and takes only what can read the earlier ones. */
+/** Checks that the registry holds every schema of ours, and accepts only versions that can read the earlier ones. */
 import { SCHEMA_NAMES, type SchemaName } from "@posthaste/contracts/topics";
 import type { SchemaState } from "@posthaste/kafka/codec/schema-state";
 import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";

@@ -1,11 +1,11 @@
-/** Whether the secrets of destinations can be opened, here and by delivery. */
+/** Checks that control and delivery can open the secrets of destinations. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { DestinationHealth } from "@posthaste/core/health/health-record";
 import type { Check, Finding } from "./check.ts";
 
 export interface SecretKeyParts {
   readonly destinations: () => Iterable<Pick<Destination, "id" | "name" | "missingKeyIds">>;
-  /** What the delivery processes that are heard of say of a destination. */
+  /** What the delivery processes that control hears from say of a destination. */
   readonly saidOf: (destinationId: string) => readonly Pick<DestinationHealth, "deferred">[];
 }
 

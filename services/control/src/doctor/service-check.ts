@@ -1,4 +1,4 @@
-/** Whether every service is ready, as each says of itself. */
+/** Checks that every service says it is ready. */
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { Check } from "./check.ts";
 

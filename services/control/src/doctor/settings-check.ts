@@ -1,8 +1,8 @@
-/** Whether all delivery processes run with the same settings. */
+/** Checks that all delivery processes run with the same settings. */
 import type { HeardProcess } from "../health/health-book.ts";
 import type { Check, Finding } from "./check.ts";
 
-/** By which setting each is given. */
+/** The settings that must agree, each with its value in a process's report. */
 const SETTINGS: readonly (readonly [string, (process: HeardProcess) => string])[] = [
   ["POSTHASTE_RETRY_SCHEDULE", ({ retryDelaysMs }) => retryDelaysMs.map((delayMs) => `${delayMs}ms`).join(",")],
   ["POSTHASTE_RETRY_WINDOW", ({ retryWindowMs }) => `${retryWindowMs}ms`],

@@ -1,6 +1,7 @@
 /**
- * Whether the topics are those of the catalogue. How many partitions and copies are wanted says the configuration of
- * control where it is told; else what most of the topics have, so that a topic that differs from the others is named.
+ * Checks that the topics are those of the catalogue. The wanted numbers of partitions and copies come from control's
+ * configuration where it sets them; otherwise they are those that most of the topics have, so that the check names a
+ * topic that differs from the others.
  */
 import { AUDIT_KEEP_MS, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
@@ -10,20 +11,20 @@ import type { Finding } from "./check.ts";
 
 export interface TopicFacts {
   readonly names: TopicNames;
-  /** Of every schedule that runs. */
+  /** The delays of every retry schedule that a delivery process runs with. */
   readonly retryDelaysMs: readonly number[];
   readonly topics: readonly DescribedTopic[];
   readonly told: ToldTopics;
 }
 
-/** What the program that makes the topics is told, where control is told it too. */
+/** The settings of the program that makes the topics, where control has them too. */
 export interface ToldTopics {
   readonly partitions?: number | undefined;
   readonly replicationFactor?: number | undefined;
   readonly minInsyncReplicas?: number | undefined;
 }
 
-/** Settings by which records would be lost, or come at another time. */
+/** The topic settings whose wrong value would lose records, or deliver them at another time. */
 const GRAVE_SETTINGS: ReadonlySet<string> = new Set([
   "cleanup.policy",
   "retention.ms",
@@ -33,14 +34,14 @@ const GRAVE_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 const MAKE_TOPICS = `Run ${TOPICS_PROGRAM} with the settings of this installation: it makes and changes what differs.`;
 
-/** The wanted topics as control, which does not know all of the program's settings, can tell them. */
+/** The wanted topics as far as control can tell them, since it does not know all settings of the program. */
 export function wantedTopics({ names, retryDelaysMs, topics, told }: TopicFacts): readonly TopicSpec[] {
   const found = (name: string) => topics.find((topic) => topic.name === name);
   const auditKeepMs = Number(found(names.audit)?.settings.get("retention.ms") ?? AUDIT_KEEP_MS);
   const catalogue = (partitions: number) => topicCatalogue({ names, partitions, retryDelaysMs, auditKeepMs });
   if (told.partitions !== undefined) return catalogue(told.partitions);
   const undivided = undividedTopics(catalogue(2));
-  // Those of which the setting decides.
+  // The topics whose number of partitions the setting decides.
   const divided = topics.filter(({ name }) => !undivided.has(name));
   return catalogue(mostCommon(divided.map(({ partitions }) => partitions)));
 }
@@ -59,7 +60,9 @@ export function topicFindings(facts: TopicFacts): readonly Finding[] {
   );
 }
 
-/** Of a catalogue for several partitions, the topics that have one all the same: their order is of the whole topic. */
+/**
+ * The names of the topics that have one partition even in a catalogue for several, since their records have one order.
+ */
 function undividedTopics(catalogue: readonly TopicSpec[]): ReadonlySet<string> {
   return new Set(catalogue.flatMap(({ name, partitions }) => (partitions === 1 ? [name] : [])));
 }
@@ -74,7 +77,7 @@ function dividedFinding({ topic, detail }: { readonly topic: string; readonly de
   };
 }
 
-/** The largest of those that are as frequent; 1 where there is none. */
+/** The most frequent value, the largest of several as frequent; 1 where there are no values. */
 function mostCommon(values: readonly number[]): number {
   const counts = new Map<number, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** Test receivers, put together from their parts; off but for local use. */
+/** Puts together the test receivers, which are off except for local use. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { FastifyInstance } from "fastify";
@@ -11,7 +11,7 @@ import { TestReceivers } from "./test-receivers.ts";
 export interface OpenTestReceiversOptions {
   readonly isOn: boolean;
   readonly destinations: Pick<ConfigStore<Destination>, "get" | "find">;
-  /** Where control is reached on this machine. */
+  /** Control's URL on this machine. */
   readonly url: () => string;
   readonly clock: Pick<Clock, "nowMs">;
 }

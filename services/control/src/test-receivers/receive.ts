@@ -1,6 +1,6 @@
 /**
- * Where test receivers are reached: whoever knows the id may send, as to any webhook's URL. Whatever it is, it is kept
- * as bytes and nothing is made of it.
+ * The path at which test receivers take requests. Whoever knows a receiver's id may send to it, as to any webhook's
+ * URL. Control keeps the body as bytes and does not parse it.
  */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "../http/problem.ts";
@@ -16,7 +16,7 @@ export function serveReceivers(server: FastifyInstance, receivers: TestReceivers
       parsed(null, body);
     });
     scope.all<{ Params: { id: string } }>("/receive/:id", {
-      // Before the body is read.
+      // This runs before fastify reads the body.
       onRequest: async ({ params }) => {
         if (!receivers.has(params.id)) throw new Problem("not_found", `there is no test receiver ${params.id}`);
       },

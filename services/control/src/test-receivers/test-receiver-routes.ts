@@ -1,4 +1,4 @@
-/** Test receivers, asked for and set. */
+/** Routes that show and change test receivers. */
 import { z } from "zod";
 import { destinationOf, type FindDestinations } from "../destinations/destination-access.ts";
 import { isoTime } from "../http/moment.ts";
@@ -14,9 +14,9 @@ import {
 } from "./test-receivers.ts";
 
 export interface TestReceiverRoutesOptions {
-  /** Null where they are off. */
+  /** Null where test receivers are off. */
   readonly receivers: TestReceivers | null;
-  /** Where this process's own `/receive/` is. */
+  /** The URL of this process, under which `/receive/` is. */
   readonly url: () => string;
   readonly destinations: FindDestinations;
 }

@@ -1,19 +1,21 @@
 /**
  * Receivers to try deliveries with, in this process's memory.
  *
- * Owns: the receivers, and the newest requests that came to each.
- * TR1  There are at most twenty; whoever makes one more ends the one that was idle longest.
- * TR2  Of each the newest 200 requests are kept, of each request's body 64 KB, and of all together 16 MB: the receiver
- *      that holds most gives up its oldest.
- * TR3  An answer is delayed by ten seconds at the most, and a hundred wait at once; beyond that none is delayed.
- * TR4  Values of headers that a delivery does not have by itself are not kept: an operator's own are secrets.
+ * Owns: the receivers, and the newest requests of each.
+ * TR1  There are at most twenty receivers; a further one replaces the receiver that was idle longest.
+ * TR2  Each receiver keeps its newest 200 requests, with 64 KB of each body; all together keep 16 MB: beyond that, the
+ *      receiver that holds most drops its oldest request.
+ * TR3  A receiver delays its answer by ten seconds at the most, and at most a hundred answers wait at once; while they
+ *      do, further ones are not delayed.
+ * TR4  A receiver masks the values of headers that Posthaste does not send by itself: an operator's own headers are
+ *      secrets.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SharedSecrets } from "@posthaste/core/config/destination";
 
-/** Whether X-Signature is the one that the destination's secret makes; `unchecked` where no secret is known. */
+/** Whether X-Signature matches the destination's secret; `unchecked` where the receiver knows no secret. */
 export const SIGNATURE_STATES = ["valid", "invalid", "missing", "unchecked"] as const;
 export type SignatureState = (typeof SIGNATURE_STATES)[number];
 
@@ -23,7 +25,7 @@ const MAX_REQUESTS = 200;
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 const MAX_DELAYED = 100;
-/** Of a header's value, and of headers. */
+/** The most characters kept of a header's value, and the most headers kept of a request. */
 const MAX_VALUE_LENGTH = 1_024;
 const MAX_HEADERS = 100;
 const MASK = "***";
@@ -33,14 +35,14 @@ const SHOWN_HEADERS = new Set([
 ]);
 
 export interface ReceivedRequest {
-  /** Rises with every request of its receiver. */
+  /** The request's number at its receiver; it rises with each request. */
   readonly seq: number;
   readonly receivedAtMs: number;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 64 KB of it. */
+  /** The first 64 KB of the body. */
   readonly body: Buffer;
-  /** Of the whole body. */
+  /** The bytes of the whole body. */
   readonly bytes: number;
   readonly signature: SignatureState;
 }
@@ -54,9 +56,9 @@ export interface ReceiverBehaviour {
 export interface TestReceiver extends ReceiverBehaviour {
   readonly id: string;
   readonly createdAtMs: number;
-  /** How many came, kept or not. */
+  /** How many requests came, kept or not. */
   readonly received: number;
-  /** In the order in which they came. */
+  /** The kept requests, in the order in which they came. */
   readonly requests: readonly ReceivedRequest[];
 }
 
@@ -91,7 +93,7 @@ export class TestReceivers {
     this.#options = options;
   }
 
-  /** Makes one under an id that no other has. */
+  /** Makes a receiver under an id that no other has. */
   make(id: string, behaviour: ReceiverBehaviour): TestReceiver {
     const nowMs = this.#options.nowMs();
     const made: Held = {
@@ -117,13 +119,16 @@ export class TestReceivers {
     return this.#receivers.has(id);
   }
 
-  /** Undefined where there is none of that id. */
+  /** Undefined where no receiver has that id. */
   change(id: string, change: Partial<ReceiverBehaviour>): TestReceiver | undefined {
     const receiver = this.#receivers.get(id);
     return receiver === undefined ? undefined : Object.assign(receiver, change);
   }
 
-  /** Keeps what arrived and resolves with the status to answer, after the delay; null where the receiver is gone. */
+  /**
+   * Keeps the request and resolves, after the receiver's delay, with the status to answer; null where the receiver no
+   * longer exists.
+   */
   async receive(id: string, arrived: Arrived, signal: AbortSignal): Promise<number | null> {
     const receiver = this.#receivers.get(id);
     if (receiver === undefined) return null;
@@ -143,7 +148,7 @@ export class TestReceivers {
     receiver.received++;
     const kept = {
       ...{ seq: receiver.received, receivedAtMs: nowMs, method, headers: shownHeaders(headers), bytes: body.length },
-      // A copy: a part of it would keep all of it.
+      // A copy: a slice of the buffer would keep all of it in memory.
       body: Buffer.from(body.subarray(0, MAX_BODY_BYTES)),
       signature: this.#signatureOf(receiver, headers["x-signature"], body),
     };
@@ -178,7 +183,7 @@ export class TestReceivers {
   }
 }
 
-/** How many bytes less are held. */
+/** Drops a receiver's oldest request and returns its bytes. */
 function dropOldest(receiver: Held): number {
   const dropped = receiver.requests.shift();
   const bytes = dropped === undefined ? 0 : heldBytes(dropped);
@@ -186,7 +191,7 @@ function dropOldest(receiver: Held): number {
   return bytes;
 }
 
-/** With what an entry takes beside its body, roughly. */
+/** About how many bytes of memory a request takes, its body included. */
 function heldBytes({ body, headers }: Pick<ReceivedRequest, "body" | "headers">): number {
   return body.length + 2 * JSON.stringify(headers).length + 500;
 }

@@ -1,4 +1,7 @@
-/** What control itself cannot read is put aside as any service's is, once; and what all of them put aside is listed. */
+/**
+ * Puts aside the records that control itself cannot read, each once, and opens the list of the records that all
+ * services put aside.
+ */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -23,7 +26,10 @@ export interface OpenUnreadableOptions {
 
 export interface OpenUnreadable {
   readonly routes: readonly Route[];
-  /** Of a topic that control reads from its start each time: one that was put aside before is not again. */
+  /**
+   * Puts aside a record that control cannot read, unless the journal holds it already: control reads the topic from its
+   * start at each start, and meets the same record again.
+   */
   put(record: IncomingRecord, error: PosthasteError): Promise<void>;
   close(): Promise<void>;
 }

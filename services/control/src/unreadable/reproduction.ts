@@ -1,15 +1,15 @@
 /**
- * Records that were put aside, produced again to where they were read from, once somebody can read them.
+ * Produces put-aside records again to the topics from which they were read, once a service can read them.
  *
- * Owns nothing between two calls; a call has a producer of its own.
- * UP1  Key, value and headers are those of the record, byte for byte; the headers that say why it was put aside are
- *      gone.
- * UP2  A record of the deliveries goes to the retry topic of the shortest delay: in its own topic it would count as a
- *      repeat by its origin, behind those that were routed after it (D1 of docs/design.md).
- * UP3  It is marked as produced again when the brokers have it where it belongs, and not before: a crash between the
- *      two leaves a record that is produced twice, never one that is marked and lost.
- * UP4  A record that cannot be produced holds up no other: what retention took is told, and what was read from a topic
- *      that is no more stays as it is, but for a retry topic's, which goes the way of UP2.
+ * Owns nothing between two calls; each call has a producer of its own.
+ * UP1  Key, value and headers are those of the record, byte for byte, without the headers that say why it was put
+ *      aside.
+ * UP2  A record of the deliveries goes to the retry topic of the shortest delay: in its own topic, behind the
+ *      deliveries that were routed after it, it would count as a repeat by its origin (D1 of docs/design.md).
+ * UP3  A record is marked as produced again only when the brokers have it in its topic: a crash between the two leads
+ *      to a record that is produced twice, never to a record that is marked and lost.
+ * UP4  A record that retention removed, or whose topic no longer exists, holds up no other. The first is reported as
+ *      gone; the second stays as it is, except for that of a retry topic, which goes the way of UP2.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import { ownHeaders } from "@posthaste/contracts/unreadable-headers";
@@ -23,9 +23,9 @@ const READ_TIMEOUT_MS = 10_000;
 const SEND_TIMEOUT_MS = 10_000;
 
 export interface Reproduced {
-  /** Records that the brokers have again. */
+  /** The number of records that were produced again. */
   readonly count: number;
-  /** Those that stand in `posthaste.unreadable` no more. */
+  /** The entries whose records are no longer in `posthaste.unreadable`. */
   readonly gone: readonly UnreadableEntry[];
 }
 
@@ -46,7 +46,7 @@ export async function reproduce(
     let count = 0;
     const gone: UnreadableEntry[] = [];
     for (const entry of entries) {
-      // Who asked goes with the first that is sent.
+      // The audit's record of who asked goes along with the first record.
       const first = count === 0 ? audited : [];
       const outcome = await reproduceOne({ connection, names, producer, target, audited: first }, entry);
       if (outcome === "sent") count += 1;
@@ -63,11 +63,11 @@ interface Reproducing {
   readonly names: TopicNames;
   readonly producer: Producer;
   readonly target: Target;
-  /** For the same send. */
+  /** The audit's records, for the same send. */
   readonly audited: readonly OutgoingRecord[];
 }
 
-/** Where a record of a topic goes; null where there is no such topic any more (UP4). */
+/** The topic to which a record of a topic is produced again; null where that topic no longer exists (UP4). */
 type Target = (topic: string) => string | null;
 
 async function reproduceOne(

@@ -1,4 +1,4 @@
-/** Where a page of unreadable records ended, as the text that the next call gives back. */
+/** The cursor of a page of unreadable records: the last entry's name as a text. */
 import { invalidInput } from "../http/problem.ts";
 import type { EntryName } from "./unreadable-journal.ts";
 

@@ -1,10 +1,11 @@
 /**
- * What stands in `posthaste.unreadable`, newest first, in memory.
+ * The newest records of `posthaste.unreadable`, in memory.
  *
- * Owns: a reader for each partition, and an entry for each of the newest records that were put aside.
- * UJ1  A record that was put aside twice, by two processes or after a restart, is one entry, by where it stood.
- * UJ2  It holds the newest `MOST_ENTRIES`; older ones stay in the topic.
- * UJ3  A record that was produced again is marked in the topic itself, so every control process knows it after a
+ * Owns: a reader for each partition, and an entry for each of the newest records put aside.
+ * UJ1  A record that was put aside twice, by two processes or after a restart, is one entry, named by the place from
+ *      which it was read.
+ * UJ2  The journal holds the newest `MOST_ENTRIES` entries; older records stay in the topic.
+ * UJ3  The topic itself marks a record that was produced again, so that every control process knows of it, after a
  *      restart too.
  */
 import { headerText, type IncomingHeaders } from "@posthaste/contracts/headers";
@@ -16,18 +17,18 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 const MOST_ENTRIES = 10_000;
 
-/** Of a mark (UJ3): the place of the record that was produced again, as `placeOf` writes it. */
+/** The header of a mark (UJ3): the place of the record that was produced again, as `placeOf` writes it. */
 export const REPRODUCED_HEADER = "reproduced";
 
 export interface UnreadableEntry extends Unreadable {
-  /** Where it stands in `posthaste.unreadable`: partition and offset. */
+  /** The partition and offset of the record in `posthaste.unreadable`. */
   readonly at: { readonly partition: number; readonly offset: number };
-  /** Of its value; null where that was left out, or it had none. */
+  /** The bytes of its value; null where the value was left out, or there was none. */
   readonly bytes: number | null;
   readonly isReproduced: boolean;
 }
 
-/** What an entry's place in the list goes by. */
+/** The fields that order the list. */
 export type EntryName = Pick<UnreadableEntry, "topic" | "partition" | "offset" | "atMs">;
 
 /** topic/partition/offset. */
@@ -55,7 +56,7 @@ export class UnreadableJournal {
     this.#topic = topic;
   }
 
-  /** Resolves when the reading began. */
+  /** Resolves when the readers have begun. */
   async start(onFailure: (reason: Error) => void): Promise<void> {
     const offsets = await topicOffsets(this.#connection, this.#topic);
     this.#ends = await Promise.all(
@@ -69,12 +70,15 @@ export class UnreadableJournal {
     this.#readers = this.#ends.map(({ reader }) => reader);
   }
 
-  /** Resolves when what stood in the topic at the start was read. */
+  /** Resolves when the readers have read every record that stood in the topic at the start. */
   async caughtUp(): Promise<void> {
     await Promise.all(this.#ends.map(({ reader, end }) => reader.reached(end)));
   }
 
-  /** Reads what stands in the topic now; rejects with `deadline_exceeded` when that takes longer than `timeoutMs`. */
+  /**
+   * Resolves when the readers have read every record that stands in the topic now; rejects with `deadline_exceeded`
+   * when that takes longer than `timeoutMs`.
+   */
   async refresh(timeoutMs: number): Promise<void> {
     const offsets = await topicOffsets(this.#connection, this.#topic);
     await Promise.all(offsets.map(({ partition, end }) => this.#readers[partition]?.reached(end, timeoutMs)));
@@ -89,7 +93,7 @@ export class UnreadableJournal {
     return [...this.#entries.values()].sort(newestFirst);
   }
 
-  /** Its record stands in the topic no more. */
+  /** Drops an entry whose record is no longer in the topic. */
   drop(entry: UnreadableEntry): void {
     this.#entries.delete(placeOf(entry));
   }

@@ -1,4 +1,4 @@
-/** Records that no service could read: the list of them, and producing them again. */
+/** Routes: the list of the records that no service could read, and producing them again. */
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
@@ -75,7 +75,7 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
       handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
         const after = cursor === undefined ? null : decodeUnreadableCursor(cursor);
         const fresh = await refreshed(journal, clock);
-        // The entry that the page before ended with may be gone by now.
+        // The last entry of the page before may no longer exist, so its name is compared, not looked up.
         const rest = journal
           .entries()
           .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced))
@@ -93,7 +93,7 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
       summary: "Produce unreadable records again to their own topics, now that they can be read",
       body: { name: "ReproduceInput", schema: reproduceInput },
       answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
-      // One call after the other: what one produced, the next knows.
+      // The calls run one after the other: each knows which records the one before it produced again.
       handle: ({ body: { dryRun, ...wanted }, by }) =>
         lanes.inTurn("", async () => {
           await refreshed(journal, clock);
@@ -101,7 +101,7 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
             .entries()
             .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
           if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0 };
-          // In the order in which they were put aside.
+          // The oldest come first, in the order in which the services put them aside.
           const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
           const to = { ...wanted, records: chosen.length };
           const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
@@ -113,7 +113,7 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
   ];
 }
 
-/** Reads what stands in the topic now. */
+/** Brings the journal up to date with the topic and tells how fresh it is. */
 async function refreshed(journal: UnreadableJournal, clock: Clock): Promise<Freshness> {
   const askedMs = clock.nowMs();
   try {
