@@ -1,4 +1,4 @@
-/** Which attempts and deliveries a list shows, beside what the journal finds by itself. */
+/** The filters of attempts and deliveries that the journal's own columns do not cover. */
 import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { classifyStatus } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, type EventType } from "@posthaste/core/event/event";
@@ -10,7 +10,7 @@ import type { JournalEntry } from "../read-model/journal-entry.ts";
 
 export const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
-/** As a query has them; each narrows the list. */
+/** The query's fields; each narrows the list. */
 export const attemptFilter = {
   type: z
     .enum(EVENT_TYPES, `expected one of ${EVENT_TYPES.join(", ")}`)
@@ -39,19 +39,19 @@ export interface AttemptFilter {
   readonly statusClass?: (typeof STATUS_CLASSES)[number] | undefined;
 }
 
-/** What filters go by. */
+/** The fields that the filters look at. */
 export interface FilteredDelivery extends Pick<LoggedDelivery, "type" | "sourceId" | "userKey" | "event" | "replayId"> {
-  /** Of the attempt, or of the newest one; 0 for none. */
+  /** The number of the attempt, or of a delivery's newest attempt; 0 where there was none. */
   readonly attempt: number;
   /** What its URLs answered. */
   readonly urls: readonly UrlAnswer[];
 }
 
-/** Null where everything fits. */
+/** Null where every delivery fits. */
 export function deliveryCheck(filter: AttemptFilter): ((found: FilteredDelivery) => boolean) | null {
   if (Object.values(filter).every((value) => value === undefined)) return null;
   const { type, sourceId, replayId, attempt, error, statusClass } = filter;
-  // The log has long names shortened.
+  // The log holds long names shortened.
   const userKey = filter.userId === undefined ? undefined : shortName(filter.userId);
   const event = filter.event === undefined ? undefined : shortName(filter.event);
   return (found) =>
@@ -75,7 +75,7 @@ function isAsked<T>(asked: T | undefined, found: unknown): boolean {
   return asked === undefined || asked === found;
 }
 
-/** A code, or the status of a refusal; null for a URL that delivered. */
+/** The error code, or the status with which the URL refused; null for a URL that took the delivery. */
 export function failureOf({ status, error }: UrlAnswer): string | null {
   if (status === null) return error;
   return classifyStatus(status) === "delivered" ? null : String(status);

@@ -1,4 +1,4 @@
-/** Where a page of counts ended, as the text that the next call gives back. */
+/** The cursor of a page of counts: the last count's destination and kind as a text. */
 import { invalidInput } from "../http/problem.ts";
 import type { CountedKind } from "../read-model/journal.ts";
 

@@ -1,4 +1,4 @@
-/** Dead letters: what will not be tried again, and why. */
+/** Routes for dead letters: the deliveries that will not be tried again, and why. */
 import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";

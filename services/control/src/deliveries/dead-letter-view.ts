@@ -1,4 +1,4 @@
-/** Dead letters as they are told. */
+/** Dead letters as the API shows them. */
 import { DEAD_LETTER_REASONS, type DeadLetter, REASON_CLASSES } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
@@ -64,7 +64,7 @@ export function viewEntry(entry: JournalEntry): z.output<typeof deadLetter> {
   return viewListed(letterPlace(entry), deadLetterFromEntry(entry));
 }
 
-/** As the list has it, and nothing else. */
+/** The row of the list, with no other fields. */
 export function viewLetter(entry: JournalEntry): z.output<typeof deadLetter> {
   return deadLetter.parse(viewEntry(entry));
 }

@@ -126,12 +126,12 @@ export function deliveryRoutes(readModel: ReadModel, suppressed: SuppressedUsers
   ];
 }
 
-/** As the list has it, and nothing else, before `seenDelivery`. */
+/** The row of the list, with no other fields; `seenDelivery` then hides a suppressed user's. */
 export function viewDelivery(entry: JournalEntry): DeliveryRow {
   return delivery.parse(view(entry));
 }
 
-/** Of a suppressed user nothing is told but what names the delivery and became of it. */
+/** The row as a caller may see it: for a suppressed user, without the user's key and the event's name. */
 export function seenDelivery(row: DeliveryRow, isSuppressed: SuppressedKeyCheck): DeliveryRow {
   return isSuppressed(row.sourceId, row.userKey) ? { ...row, userKey: null, event: null } : row;
 }

@@ -1,14 +1,15 @@
 /**
- * How many dead letters of a destination may be seen.
+ * How many dead letters of a destination a caller may see.
  *
- * Owns: what was counted one by one, for as long as the index counts the same and `KEEP_MS` have not passed.
+ * Owns: the counts that were made letter by letter, each kept while the index's count is the same, for `KEEP_MS` at the
+ * most.
  */
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
-/** What is suppressed or purged meanwhile is left out by then. */
+/** How long a count is kept, in ms: the letters suppressed or purged since are left out of the next one. */
 const KEEP_MS = 30_000;
-/** Reasons of dead letters are far fewer. */
+/** The most reasons counted of a destination: far more than there are. */
 const MOST_KINDS = 100;
 
 interface CountedOnce {
@@ -31,7 +32,9 @@ export class DestinationLetters {
     this.#parts = parts;
   }
 
-  /** Those of suppressed users and those that were purged are left out. Throws a Problem, see ReadModel. */
+  /**
+   * The count without the letters of suppressed users and without purged ones. Rejects with a Problem, see ReadModel.
+   */
   async count(destinationId: string): Promise<number> {
     const { readModel, letters, nowMs } = this.#parts;
     const counts = await readModel.counts("dead_letters", { destinationId, limit: MOST_KINDS });

@@ -1,7 +1,7 @@
 /**
- * A page of a journal whose entries have to be looked at one by one: the journal finds some, by its index and by the
- * texts that they hold, and `shows` picks among them. A page ends early where enough was looked through, and says up to
- * when.
+ * A page of a journal's entries that have to be looked at one by one: the journal finds candidates, by its index and by
+ * the texts that they hold, and `shows` picks among them. A page that has looked through enough entries ends early and
+ * says up to which moment it searched.
  */
 
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
@@ -9,19 +9,19 @@ import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { JournalName } from "../read-model/store.ts";
 
-/** Entries that are looked through for one page. What lies beyond is for the next. */
+/** The most entries that are looked through for one page; the next page goes on behind them. */
 const MAX_LOOKED = 20_000;
-/** Entries that are asked for at a time, once those that fill the page did not all fit. */
+/** The entries that are asked for at a time, where those that would fill the page did not all fit. */
 const STEP = 2000;
 
 export interface FilteredQuery {
-  /** What the journal finds by itself. */
+  /** The filters that the journal applies by itself. */
   readonly filter: JournalFilter;
-  /** What stands in the detail of every entry that `shows` takes. */
+  /** The texts that the detail of every entry holds that `shows` accepts. */
   readonly texts: readonly string[];
   readonly limit: number;
   readonly after?: JournalCursor | undefined;
-  /** Whether an entry is shown; asked in the order of the list. Null where all are. */
+  /** True for an entry that the page shows; called in the order of the list. Null where the page shows every entry. */
   readonly shows: ((entry: JournalEntry) => boolean) | null;
 }
 
@@ -30,7 +30,7 @@ export interface FilteredPage {
   readonly entries: readonly JournalEntry[];
   /** Where the next page begins; null on the last. */
   readonly next: JournalCursor | null;
-  /** The page ended early, at this moment, since enough was looked through; null for any other. */
+  /** The moment up to which the page searched, where it ended early; null for any other page. */
   readonly searchedToMs: number | null;
 }
 
@@ -53,7 +53,7 @@ export async function filteredPage(
     }
     if (end === null) return { entries, next: null, searchedToMs: null };
     last = end;
-    // Where fewer were found than asked for, all that may be looked through was.
+    // Where the journal found fewer than asked for, it looked through as many as it may.
     looked += found.length < size ? MAX_LOOKED : found.length;
     size = Math.max(limit + 1, STEP);
   }

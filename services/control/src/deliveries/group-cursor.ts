@@ -1,4 +1,4 @@
-/** Where a page of groups ended, as the text that the next call gives back. */
+/** The cursor of a page of groups: the last group's place as a text. */
 import { invalidInput } from "../http/problem.ts";
 import type { GroupPlace } from "./letter-groups.ts";
 

@@ -1,4 +1,4 @@
-/** Each delivery once, with how it stands: the newest first. */
+/** Routes: each delivery once with its state, the newest first. */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { z } from "zod";
@@ -22,7 +22,7 @@ export interface LatestRoutesOptions {
   readonly nowMs: () => number;
 }
 
-/** Sendings of one event to one destination that are looked at. */
+/** The most sendings of one event to one destination that are looked at. */
 const SENDINGS = 100;
 
 const latestQuery = deliveryQuery.extend({
@@ -85,7 +85,10 @@ export function latestCheck({ outcome, ...others }: LatestFilter): ((entry: Jour
   };
 }
 
-/** The newest sending of the same event that has an entry of its own; nobody asks of what was delivered. */
+/**
+ * The id of the newest replay that sent the same event again since; null where there is none, and for a delivered one,
+ * for which no caller asks.
+ */
 async function sentAgain(readModel: ReadModel, delivery: KnownDelivery): Promise<string | null> {
   const { messageId, destinationId, sourceId, replayId, state, timeMs } = delivery;
   if (state === "delivered") return null;

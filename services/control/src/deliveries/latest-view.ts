@@ -1,4 +1,4 @@
-/** A delivery as it stands, as it is told. */
+/** A delivery and its state as the API shows them. */
 import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
@@ -74,7 +74,7 @@ export interface LatestTerms {
   readonly sentAgain: string | null;
 }
 
-/** Of a suppressed user nothing is told but what names the delivery and became of it. */
+/** The row of a delivery; for a suppressed user, without the user's key and the event's name. */
 export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentAgain }: LatestTerms): LatestDelivery {
   const { messageId, destinationId, sourceId, origin, replayId, facts, state, timeMs } = delivery;
   const { type, event, userKey, receivedAtMs } = saidOf(delivery);
@@ -103,7 +103,7 @@ export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentA
   };
 }
 
-/** What filters go by. */
+/** The fields that the filters look at. */
 export function filteredOf(delivery: KnownDelivery): FilteredDelivery {
   const { sourceId, replayId } = delivery;
   const { type, event, userKey } = saidOf(delivery);
@@ -111,7 +111,7 @@ export function filteredOf(delivery: KnownDelivery): FilteredDelivery {
   return { type, event, userKey, sourceId, replayId, attempt: attemptsOf(delivery), urls };
 }
 
-/** An attempt says it, else a deferral, else the dead letter. */
+/** The event's fields, from the newest attempt, else the newest deferral, else the newest dead letter. */
 function saidOf({ facts }: KnownDelivery): Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {
   const said = facts.attempts.at(-1) ?? facts.deferrals.at(-1) ?? facts.letters.at(-1);
   return said ?? { type: OTHER, event: null, userKey: null, receivedAtMs: null };

@@ -1,16 +1,16 @@
-/** Dead letters as rows: the same columns in every format that they are exported in. */
+/** Dead letters as rows, with the same columns in every format of an export. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import type { FoundLetter } from "../replays/letter-reader.ts";
 
-/** `json` is a text that is JSON, byte for byte as it stands in the record. */
+/** `json`: a JSON text, byte for byte as the record holds it. */
 export type ColumnKind = "text" | "count" | "time" | "json";
 export type Cell = string | number | null;
 
 export interface LetterColumn {
   readonly name: string;
   readonly kind: ColumnKind;
-  /** Times in ms since the epoch. */
+  /** The cell of a letter; a time is in ms since the epoch. */
   readonly of: (letter: DeadLetter, found: FoundLetter) => Cell;
 }
 

@@ -1,4 +1,4 @@
-/** Dead letters out of their topic: one with its body, or all that fit as a file. */
+/** Routes that read dead letters from their topic: one with its body, or all that fit as a file. */
 import { z } from "zod";
 import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
 import { filterFrom, letterQuery } from "../replays/letter-query.ts";
@@ -6,7 +6,7 @@ import { viewWhole, wholeDeadLetter } from "./dead-letter-view.ts";
 import type { LetterExport } from "./letter-export.ts";
 import { EXPORT_FORMATS, MEDIA_TYPES } from "./row-formats.ts";
 
-/** Behind a file's end: how many letters that fit are not in it, and why. */
+/** The trailer behind a file: how many letters that fit the file leaves out, and why. */
 const LEFT_OUT = "posthaste-left-out";
 
 const exportQuery = z.object({

@@ -1,7 +1,8 @@
 /**
- * Dead letters out of their topic, for a data engineer: one with its body, or all that fit, as they are read.
+ * Reads dead letters from their topic, for a data engineer: one with its body, or all that fit, sent while they are
+ * read.
  *
- * Owns nothing: what is read belongs to the request, and ends with it.
+ * Owns nothing: the reading belongs to its request and ends with it.
  */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
@@ -18,7 +19,7 @@ import {
 import type { PastPlans } from "../replays/plan-letters.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
-/** For one record. */
+/** The ms that reading one record may take. */
 const READ_MS = 10_000;
 
 export interface LetterExportOptions extends LetterReaderOptions {
@@ -26,7 +27,7 @@ export interface LetterExportOptions extends LetterReaderOptions {
   readonly past: Pick<PastPlans, "purged">;
 }
 
-/** Letters that fit and are not in an export. */
+/** The letters that fit a filter and that an export leaves out. */
 export interface LettersLeftOut {
   readonly suppressed: number;
   readonly purged: number;
@@ -34,7 +35,7 @@ export interface LettersLeftOut {
 
 export interface BegunExport {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Of what was read so far: all of it once the chunks have ended. */
+  /** The letters left out so far; complete once the chunks have ended. */
   readonly leftOut: LettersLeftOut;
 }
 
@@ -52,7 +53,7 @@ export class LetterExport {
     this.#options = options;
   }
 
-  /** Throws the Problem `not_found` where none stands that may be seen. */
+  /** Rejects with the Problem `not_found` where no letter stands at the place that the caller may see. */
   async one(place: string, signal: AbortSignal): Promise<FoundLetter> {
     const { connection, topic } = this.#options;
     const [partition = -1, offset = -1] = /^\d{1,9}:\d{1,15}$/.test(place) ? place.split(":").map(Number) : [];
@@ -65,8 +66,8 @@ export class LetterExport {
   }
 
   /**
-   * All that fit and stand in the topic when it is asked for, a partition after the other; nothing of it is held.
-   * Resolves when it is known what that is.
+   * Begins an export of all letters that fit and stand in the topic at the call, one partition after the other; it
+   * holds none of them. Resolves once the ranges to read are known.
    */
   async begin(filter: LetterFilter, format: ExportFormat, signal: AbortSignal): Promise<BegunExport> {
     const { connection, topic } = this.#options;
@@ -82,7 +83,7 @@ export class LetterExport {
     yield rows.begin();
     for (const range of ranges) {
       for await (const { letters } of readLetters(this.#options, range, signal)) {
-        // Asked for each time: what is purged meanwhile is seen no more.
+        // Asked for at each step, so that the export leaves out what is purged meanwhile.
         const hiding = this.#hiding();
         const seen = letters.filter((found) => {
           if (!fits(found.facts)) return false;
@@ -97,7 +98,10 @@ export class LetterExport {
     yield rows.end();
   }
 
-  /** Why a letter is not seen; what was dropped for a suppression is: it holds nothing of the user. */
+  /**
+   * Why a caller may not see a letter, else null. A letter that delivery dropped for a suppression may be seen: it
+   * holds nothing of the user.
+   */
   #hiding(): (found: FoundLetter) => keyof LettersLeftOut | null {
     const { suppressed, past } = this.#options;
     const isPurged = past.purged();

@@ -1,4 +1,7 @@
-/** Dead letters by what they died of, and what helps. The largest group first, those of one size in order of names. */
+/**
+ * Groups of dead letters with the same cause, and what helps against it. The largest group comes first; groups of one
+ * size are in the order of their names.
+ */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
@@ -12,18 +15,18 @@ export interface LetterGroup {
   readonly destinationId: string;
   readonly reason: ListedDeadLetter["reason"];
   readonly reasonClass: ListedDeadLetter["reasonClass"];
-  /** What the first of its URLs came to; null where there was no attempt. */
+  /** The error of the first URL; null where there was no attempt. */
   readonly error: string | null;
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** The newest one. */
+  /** The place of the group's newest letter. */
   readonly sample: string;
-  /** By the hour's begin. */
+  /** Counts by the beginning of their hour. */
   readonly hours: Map<number, number>;
 }
 
-/** Where a page of groups ended. */
+/** The place of the last group of a page. */
 export interface GroupPlace {
   readonly count: number;
   readonly name: string;
@@ -33,7 +36,7 @@ export interface GroupPage {
   readonly groups: readonly LetterGroup[];
   /** Null on the last page. */
   readonly next: GroupPlace | null;
-  /** How many there are on all pages. */
+  /** The number of groups on all pages. */
   readonly total: number;
 }
 
@@ -45,7 +48,10 @@ export interface GroupQuery {
   readonly after: GroupPlace | undefined;
 }
 
-/** One page. They are counted for each: one that grows or shrinks between two pages may be on both, or on none. */
+/**
+ * One page of groups. Each page counts them anew: a group that grows or shrinks between two pages may be on both, or on
+ * neither.
+ */
 export async function groupLetters(letters: LettersToGroup, { filter, limit, after }: GroupQuery): Promise<GroupPage> {
   const groups = new Map<string, LetterGroup>();
   const counted = await letters.hours(filter);
@@ -65,7 +71,7 @@ function compare(a: GroupPlace, b: GroupPlace): number {
   return a.name < b.name ? -1 : 1;
 }
 
-/** Of a letter by itself. */
+/** A letter as an hour of its own. */
 function hourOf(entry: JournalEntry): LetterHour {
   const { destinationId, kind, timeMs } = entry;
   const { reasonClass } = deadLetterFromEntry(entry);
@@ -91,7 +97,7 @@ function addHour(groups: Map<string, LetterGroup>, hour: LetterHour): void {
   });
 }
 
-/** What to do about it, in words. */
+/** What to do about a group, in words. */
 export function remedyOf({
   reason,
   reasonClass,

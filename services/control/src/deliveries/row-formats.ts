@@ -1,4 +1,7 @@
-/** Rows of dead letters as bytes, a batch at a time, so that what is held does not depend on how many there are. */
+/**
+ * Turns rows of dead letters into bytes, a batch at a time, so that the memory it takes does not depend on their
+ * number.
+ */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import type { FoundLetter } from "../replays/letter-reader.ts";
 import { type Cell, type ColumnKind, LETTER_COLUMNS, type LetterColumn } from "./letter-columns.ts";
@@ -12,7 +15,7 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   parquet: "application/vnd.apache.parquet",
 };
 
-/** Of one export: `begin` once, `add` for each batch, `end` once. */
+/** The format of one export: call `begin` once, `add` for each batch, `end` once. */
 export interface RowFormat {
   begin(): Uint8Array;
   add(found: readonly FoundLetter[]): Uint8Array;
@@ -63,13 +66,13 @@ function plain(cell: string | number, kind: ColumnKind): string | number {
   return kind === "time" ? new Date(Number(cell)).toISOString() : cell;
 }
 
-/** A row group holds about so much; one row is taken however large it is. */
+/** The size of a Parquet row group, about; a single row may be larger. */
 const GROUP_ROWS = 10_000;
 const GROUP_BYTES = 8_000_000;
 
 /**
- * Row groups are written when they are full, and what is written is handed on at once: of the file nothing is held but
- * where its groups stand.
+ * Writes row groups when they are full and hands on their bytes at once: of the file it holds only where its groups
+ * stand.
  */
 class ParquetRows implements RowFormat {
   readonly #bytes = new ByteWriter();
@@ -109,7 +112,7 @@ class ParquetRows implements RowFormat {
     this.#size = 0;
   }
 
-  /** What was written since the last time. */
+  /** The bytes written since the last call. */
   #taken(): Uint8Array {
     const taken = Uint8Array.from(this.#bytes.getBytes());
     this.#bytes.index = 0;

@@ -1,10 +1,10 @@
 /**
- * Dead letters as they may be seen: those of suppressed users and those that were purged are left out and counted. What
- * was dropped for a suppression (reason `suppressed`) is seen, since it holds nothing of the user; it cannot be sent
- * again.
+ * Dead letters as a caller may see them: without those of suppressed users and without purged ones, which it counts. A
+ * letter that delivery dropped for a suppression (reason `suppressed`) may be seen, since it holds nothing of the user;
+ * it cannot be sent again.
  *
- * Owns nothing: it asks the read model, and the tables of suppressed users and of purges at every question, so that
- * what is suppressed is left out from then on and what is no more is seen again.
+ * Owns nothing: at every question it asks the read model and the tables of suppressed users and purges, so that a new
+ * suppression hides letters at once, and the end of one shows them again.
  */
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { Freshness } from "../http/freshness.ts";
@@ -20,10 +20,10 @@ import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/liste
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
 const JOURNAL = "dead_letters";
-/** Entries that are looked through at a time where some may have to be left out, or do not fit. */
+/** The entries that are looked through at a time, where some may be hidden or may not fit. */
 const STEP = 2000;
 
-/** How many fitted and are not shown. */
+/** How many letters fit and are hidden. */
 export interface Hidden {
   readonly suppressed: number;
   readonly purged: number;
@@ -36,15 +36,15 @@ export interface LetterQuery {
 }
 
 export interface LetterPage extends FilteredPage {
-  /** Those among them that are not shown. */
+  /** The hidden letters among them. */
   readonly leftOut: Hidden;
 }
 
 export interface LettersOfMessage {
   readonly entries: readonly JournalEntry[];
-  /** Those that were purged since, of users that are not suppressed. */
+  /** The letters that were purged, of users that are not suppressed. */
   readonly purged: readonly JournalEntry[];
-  /** How many are not told of. */
+  /** The number of suppressed users' letters, which the answer does not name. */
   readonly suppressed: number;
 }
 
@@ -56,7 +56,7 @@ export interface LetterCountQuery {
 
 export interface LetterCounts {
   readonly counts: readonly KindCount[];
-  /** Of the destinations and reasons that were counted. */
+  /** The hidden letters of the destinations and reasons that this page counts. */
   readonly leftOut: Hidden;
   /** Where the next page begins; null on the last. */
   readonly next: CountedKind | null;
@@ -75,7 +75,7 @@ export class VisibleLetters {
     this.#past = past;
   }
 
-  /** Whether anything may have to be left out. */
+  /** True where some letter may be hidden. */
   get hidesSome(): boolean {
     return this.#judgeOf({}) !== null;
   }
@@ -98,14 +98,17 @@ export class VisibleLetters {
     return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
   }
 
-  /** Those of one message id, newest first, `limit` at the most: who asks for one by its id is told of its purge. */
+  /**
+   * The letters of one message id, newest first, `limit` at the most. A caller who asks for a letter by its message id
+   * is told that it was purged.
+   */
   async ofMessage(messageId: string, limit: number): Promise<LettersOfMessage> {
     const judge = this.#judgeOf({});
     const [entries, purged]: [JournalEntry[], JournalEntry[]] = [[], []];
     let suppressed = 0;
     for (const entry of await this.#readModel.newest(JOURNAL, { messageId, limit })) {
       const verdict = judge?.(entry) ?? "shown";
-      // What was purged may be a suppressed user's too.
+      // A purged letter may be a suppressed user's too.
       if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed += 1;
       else if (verdict === "purged") purged.push(entry);
       else entries.push(entry);
@@ -113,7 +116,7 @@ export class VisibleLetters {
     return { entries, purged, suppressed };
   }
 
-  /** Whether a letter that just came fits and is seen. */
+  /** True for a letter that just came, fits, and may be seen. */
   shows(filter: LetterFilter): (entry: JournalEntry) => boolean {
     const judge = this.#judgeOf(filter);
     const { destinationId, reason } = filter;
@@ -123,9 +126,9 @@ export class VisibleLetters {
       (judge?.(entry) ?? "shown") === "shown";
   }
 
-  /** A destination and reason of which all are left out has a count of 0. */
+  /** The counts by destination and reason; 0 where every letter of the two is hidden. */
   async counts({ filter, limit, after }: LetterCountQuery): Promise<LetterCounts> {
-    // One more than is asked for tells whether there is another page.
+    // One count more than asked for tells whether there is another page.
     const counted = await this.#readModel.counts(JOURNAL, { ...indexed(filter), limit: limit + 1, after });
     const shown = counted.slice(0, limit);
     const next = counted.length > shown.length ? (shown.at(-1) ?? null) : null;
@@ -143,14 +146,14 @@ export class VisibleLetters {
     return { counts, leftOut, next };
   }
 
-  /** By what they died of and by the hour; null where that has to be counted letter by letter. */
+  /** The counts by cause and hour; null where the letters have to be counted one by one. */
   async hours(filter: LetterFilter): Promise<readonly LetterHour[] | null> {
     const { destinationId, reason: kind, sinceMs, untilMs } = filter;
     if (sinceMs !== undefined || untilMs !== undefined || this.#judgeOf(filter) !== null) return null;
     return this.#readModel.letterHours({ destinationId, kind });
   }
 
-  /** Everything that fits and may be seen, newest first: what nobody counts beforehand cannot be grouped otherwise. */
+  /** Every letter that fits and may be seen, newest first, for groups that no index has counted. */
   async *shown(filter: LetterFilter): AsyncGenerator<JournalEntry> {
     for await (const [verdict, entry] of this.#all(filter)) if (verdict === "shown") yield entry;
   }
@@ -166,7 +169,7 @@ export class VisibleLetters {
     }
   }
 
-  /** Null where every entry that the index finds is shown. */
+  /** Decides what becomes of an entry; null where every entry that the index finds may be seen. */
   #judgeOf(filter: LetterFilter): ((entry: JournalEntry) => Verdict) | null {
     const { destinationId: _, reason: __, sinceMs: ___, untilMs: ____, ...others } = filter;
     const isNarrowed = Object.values(others).some((value) => value !== undefined);
@@ -187,7 +190,7 @@ export class VisibleLetters {
   }
 }
 
-/** What the journal finds by itself. */
+/** The filters that the journal applies by itself. */
 function indexed({ destinationId, reason, sinceMs, untilMs }: LetterFilter): JournalFilter {
   return { destinationId, kind: reason, sinceMs, untilMs };
 }
