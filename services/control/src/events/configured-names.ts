@@ -1,4 +1,4 @@
-/** What sources and destinations are called in sentences. */
+/** The names of sources and destinations in sentences. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import type { ConfigStore } from "../config-store/config-store.ts";
@@ -9,7 +9,7 @@ export interface NamedConfig {
   readonly destinations: ConfigStore<Destination>;
 }
 
-/** By their names in quotes; what is removed by its id. */
+/** Names a source or destination by its name in quotes, and a removed one by its id. */
 export function configuredNames({ sources, destinations }: NamedConfig): Names {
   return {
     source: (id) => quoted(sources.get(id)?.name, id),

@@ -1,24 +1,27 @@
-/** How destinations stood when an event was routed: by their revisions up to the config offset that it names. */
+/**
+ * The states of destinations when an event was routed: their revisions up to the config offset that the event's log
+ * entry names.
+ */
 import { type DestinationRevision, destinationFromEntry } from "../read-model/destination-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
-/** Revisions of a destination that are looked at, the newest ones. */
+/** The most revisions of a destination that are looked at, the newest ones. */
 const MAX_REVISIONS = 500;
 
 export interface DestinationThen extends Pick<DestinationRevision, "state" | "sourceIds"> {
-  /** Since when it had stood so, switched on or off, ms since the epoch. */
+  /** The moment since which the destination was switched on, or off, as it was then; ms since the epoch. */
   readonly sinceMs: number;
 }
 
 export class DestinationHistory {
-  /** By destination id; the highest revision first. */
+  /** The revisions by destination id, the highest first. */
   readonly #revisions: ReadonlyMap<string, readonly DestinationRevision[]>;
 
   private constructor(revisions: ReadonlyMap<string, readonly DestinationRevision[]>) {
     this.#revisions = revisions;
   }
 
-  /** Throws a Problem while the read model cannot be asked. */
+  /** Rejects with a Problem while the read model cannot be asked. */
   static async read(readModel: Pick<ReadModel, "newest">, ids: Iterable<string>): Promise<DestinationHistory> {
     const read = async (destinationId: string) => {
       const entries = await readModel.newest("destination_config", { destinationId, limit: MAX_REVISIONS });
@@ -29,8 +32,8 @@ export class DestinationHistory {
   }
 
   /**
-   * `configOffset`: of the newest record that had been read. Null where the history does not reach so far back; one
-   * that was made later is as good as removed.
+   * The destination's state at `configOffset`, the offset of the newest config record that the router had read. Null
+   * where the history does not reach so far back; a destination that was made later counts as removed.
    */
   at(destinationId: string, configOffset: number): DestinationThen | null {
     const revisions = this.#revisions.get(destinationId) ?? [];

@@ -1,7 +1,7 @@
 /**
- * What is known of the events under one message id, from the read model's journals and what a search found that is not
- * finished, one group for each event: a call that was not accepted, an event that became no delivery, an event with its
- * deliveries, or one that the router has not come to.
+ * The facts about the events under one message id, from the read model's journals and from what a search found
+ * unfinished. Each event is one group: a call that was rejected, an event that led to no delivery, an event with its
+ * deliveries, or an event that the router has not finished.
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { shortName } from "@posthaste/core/routing/short-name";
@@ -18,25 +18,25 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { type ListedUnrouted, unroutedFromEntry } from "../read-model/unrouted-entry.ts";
 
-/** Entries of each journal that are looked at for one message id, the newest ones. */
+/** The most entries of each journal that are looked at for one message id, the newest ones. */
 export const MAX_ENTRIES = 500;
 
-/** All that is known of an event for one destination. */
+/** The facts about an event at one destination. */
 export interface EventDelivery extends DeliveryFacts {
   readonly unfinished: readonly UnfinishedDelivery[];
 }
 
-/** An event that became deliveries. */
+/** An event that the router turned into deliveries. */
 export interface RoutedEvent {
   readonly sourceId: string;
-  /** Its place in `posthaste.events`; null where that is not known. */
+  /** The event's place in `posthaste.events`; null where it is not known. */
   readonly origin: { readonly partition: number; readonly offset: number } | null;
-  /** By destination id. */
+  /** Keyed by destination id. */
   readonly deliveries: ReadonlyMap<string, EventDelivery>;
-  /** What an entry of it says of it; null where only dead letters are held. */
+  /** The event's fields from one of its log entries; null where the journals hold only dead letters of it. */
   readonly said: LoggedDelivery | null;
   readonly letters: readonly ListedDeadLetter[];
-  /** Letters that were purged since. */
+  /** Dead letters that were purged since. */
   readonly purged: readonly ListedDeadLetter[];
 }
 
@@ -46,21 +46,24 @@ export interface EventFacts {
   readonly refused: readonly ListedRefusal[];
   readonly unrouted: readonly ListedUnrouted[];
   readonly routed: readonly RoutedEvent[];
-  /** Those that are not among the others. */
+  /** Unfinished events that are not among the others. */
   readonly unfinished: readonly UnfinishedEvent[];
   /** Dead letters that are not shown, since a deletion request stopped their user's events. */
   readonly suppressedLetters: number;
-  /** Of some journal only the newest entries were looked at: there are more than `MAX_ENTRIES`. */
+  /**
+   * True where a journal holds more than `MAX_ENTRIES` entries for the message id, so that only the newest were looked
+   * at.
+   */
   readonly isCut: boolean;
   readonly fresh: Freshness;
 }
 
-/** What a search found that nothing is written down of. */
+/** What a search found that no journal holds yet. */
 export type Unfinished = Pick<PipelineAnswer, "events" | "deliveries">;
 
 const NOTHING: Unfinished = { events: [], deliveries: [] };
 
-/** Throws a Problem while the read model cannot be asked. */
+/** Rejects with a Problem while the read model cannot be asked. */
 export async function findEventFacts(
   messageId: string,
   { readModel, letters }: { readonly readModel: ReadModel; readonly letters: VisibleLetters },
@@ -68,7 +71,7 @@ export async function findEventFacts(
 ): Promise<EventFacts> {
   const journals = ["attempts", "unrouted", "rejected_calls", "refused_requests"] as const;
   const fresh = journals.map((journal) => readModel.freshness(journal)).reduce(freshnessOfBoth, letters.freshness);
-  // One more than is looked at tells whether there are more.
+  // One entry more than is looked at tells whether there are more.
   const query = { messageId, limit: MAX_ENTRIES + 1 };
   const byShortName = { ...query, messageId: shortName(messageId) };
   const [attempts, deferrals, dead, unrouted, rejected, refused] = await Promise.all([
@@ -102,8 +105,8 @@ export async function findEventFacts(
 }
 
 /**
- * An event whose record the router read again, after a crash, has an entry of each reading: the newest one counts, and
- * none where it became deliveries.
+ * Drops repeated entries: an event whose record the router read again, after a crash, has an entry of each reading. The
+ * newest one counts, and none where the event became deliveries.
  */
 function withoutRepeats(
   unrouted: readonly ListedUnrouted[],
@@ -148,8 +151,8 @@ interface Group {
 }
 
 /**
- * Attempts, deferrals and dead letters by the event that they are of: its source and its place. What does not say a
- * place (a dead letter, an entry of an earlier release) is of the source's newest event under the message id.
+ * Groups attempts, deferrals and dead letters by their event: its source and its place. An entry without a place (a
+ * dead letter, an entry of an earlier release) goes to the source's newest event under the message id.
  */
 class RoutedEvents {
   readonly #groups = new Map<string, Group>();
@@ -166,7 +169,9 @@ class RoutedEvents {
     this.#deliveryOf(this.#groupOf(delivery), delivery.destinationId).unfinished.push(delivery);
   }
 
-  /** After all attempts and deferrals. What was purged is no more listed, and can be sent again no more. */
+  /**
+   * Called after all attempts and deferrals were added. A purged letter is no longer listed and cannot be sent again.
+   */
   addLetter(entry: JournalEntry, state: "kept" | "purged"): void {
     const letter = deadLetterFromEntry(entry);
     const group = this.#anyOf(letter.sourceId) ?? this.#open(letter.sourceId, null);

@@ -1,4 +1,4 @@
-/** Events by whose they are and what they are called: a short list, each with its verdict in a sentence. */
+/** Routes: events by their user and their name, as a short list with each event's verdict in a sentence. */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
@@ -60,7 +60,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const { judged, facts } = await judgeWritten({ messageId, sourceId }, parts, terms);
     const cause = causeOfAll(judged, facts);
     const leading = judged.find((each) => each.cause === cause);
-    // What is known of it was dropped since, or is hidden by now.
+    // The journals dropped the event's entries since, or a suppression hides them by now.
     if (leading === undefined) return [];
     const view = (each: typeof leading) => eventView(each, { ...terms, messageId, names });
     const { type, event, userKey, receivedAt, sentence } = view(leading);

@@ -1,6 +1,6 @@
 /**
- * Everything that is known of the events under a message id: what was written down of them, and where that leaves
- * something open, what waits in the topics.
+ * Looks up the events under a message id: in the journals and, where those leave an end open, among the records that
+ * wait in the topics.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
@@ -28,22 +28,22 @@ export interface LookupParts {
 export interface EventQuestion {
   readonly messageId: string;
   readonly sourceId?: string | undefined;
-  /** Whose event it is: then those partitions alone are read that the user's events and deliveries stand in. */
+  /** The event's user. With it, only the partitions are read that hold the user's events and deliveries. */
   readonly userId?: string | undefined;
-  /** The event at this place of `posthaste.events` alone, as `partition:offset`. */
+  /** Only the event at this place of `posthaste.events`, as `partition:offset`. */
   readonly origin?: string | undefined;
 }
 
 export interface EventLookup {
   readonly judged: readonly JudgedEvent[];
   readonly facts: EventFacts;
-  /** Null where nothing was open. */
+  /** Null where no end was open, so that no search ran. */
   readonly search: PipelineAnswer | null;
 }
 
 type LookupTerms = Omit<JudgeTerms, "destinations" | "history">;
 
-/** What was written down, and no more. Throws a Problem while the read model cannot be asked. */
+/** Judges the events by the journals alone. Rejects with a Problem while the read model cannot be asked. */
 export async function judgeWritten(
   asked: EventQuestion,
   parts: Omit<LookupParts, "pipeline" | "audit">,
@@ -66,7 +66,10 @@ async function judgeFacts(
     .filter((each) => origin === undefined || originOf(each) === origin);
 }
 
-/** Throws a Problem while the read model cannot be asked. `signal`: nobody waits for the answer any more. */
+/**
+ * Rejects with a Problem while the read model cannot be asked. `signal` is aborted when nobody waits for the answer any
+ * longer.
+ */
 export async function lookUpEvent(
   asked: EventQuestion,
   parts: LookupParts,
@@ -76,13 +79,15 @@ export async function lookUpEvent(
   const question = openQuestion(asked, { facts, judged }, parts);
   if (question === null) return { judged: await nameWhoSwitchedOff(judged, parts.audit), facts, search: null };
   const search = await parts.pipeline.find(question, signal);
-  // Once more: what was under way when it was looked for may have come to its end since.
+  // The journals are asked once more: what was under way during the search may have ended since.
   const since = await findEventFacts(asked.messageId, parts, search);
   const judgedSince = await judgeFacts(since, asked, { parts, terms });
   return { judged: await nameWhoSwitchedOff(judgedSince, parts.audit), facts: since, search };
 }
 
-/** The destinations whose past may tell something: those that were off, and that an event did not go to. */
+/**
+ * The destinations whose history may explain the verdict: those that were off, and those that the event did not go to.
+ */
 function pastOf({ unrouted, routed }: EventFacts, configured: readonly Destination[]): ReadonlySet<string> {
   const off = unrouted
     .filter(({ cause }) => cause === "destination_off")
@@ -90,14 +95,14 @@ function pastOf({ unrouted, routed }: EventFacts, configured: readonly Destinati
   const others = routed.flatMap(({ sourceId, said, deliveries }) =>
     configured
       .filter(({ id }) => !deliveries.has(id))
-      // One that was not changed since is of the sources that it was of then.
+      // A destination that was not changed since then has the sources that it had then.
       .filter((each) => each.sourceIds.includes(sourceId) || each.updatedAtMs > (said?.receivedAtMs ?? 0))
       .map(({ id }) => id),
   );
   return new Set([...off, ...others]);
 }
 
-/** Null where nothing is open: an end is known of all that there is. */
+/** The question to search for; null where nothing is open, since the end of each event and delivery is known. */
 function openQuestion(
   asked: EventQuestion,
   { facts, judged }: Pick<EventLookup, "facts" | "judged">,
@@ -110,14 +115,14 @@ function openQuestion(
   }
   const open = judged.flatMap((each) => ("routed" in each ? openDeliveries(each) : []));
   if (open.length === 0) return null;
-  // An event that became deliveries became all of them at once.
+  // The router writes all deliveries of an event at once.
   const keys = open.map(({ destinationId, userKey }) => (userKey === null ? null : keyOf(destinationId, userKey)));
   return { messageId, eventKeys: [], deliveryKeys: keys.includes(null) ? null : keys.filter((key) => key !== null) };
 }
 
 interface OpenDelivery {
   readonly destinationId: string;
-  /** Null where it is not known as a whole. */
+  /** Null where the whole key is not known. */
   readonly userKey: string | null;
 }
 
@@ -126,7 +131,7 @@ function openDeliveries({
   deliveries,
 }: Extract<JudgedEvent, { readonly routed: unknown }>): readonly OpenDelivery[] {
   const userKey = said?.userKey ?? null;
-  // One that long may have been shortened.
+  // The log may have shortened a key of that length.
   const whole = userKey !== null && userKey.length < MAX_NAME_LENGTH - 1 ? userKey : null;
   return deliveries
     .filter(({ verdict }) => verdict === null)

@@ -1,4 +1,4 @@
-/** "Why did this event not arrive?": the verdict on what a source sent under one message id. */
+/** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { z } from "zod";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -16,9 +16,9 @@ import { refusalsInWords } from "./source-refusals.ts";
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
   readonly nowMs: () => number;
-  /** How long attempts are held, ms. */
+  /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
-  /** Of the delivery processes that run. */
+  /** The log settings of the delivery processes that run. */
   readonly logSettings: () => readonly LogSettings[];
 }
 

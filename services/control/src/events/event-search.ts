@@ -1,9 +1,9 @@
 /**
- * Events by whose they are and what they are called, newest first, out of three journals: what became deliveries, what
- * became none, and calls that were not accepted.
+ * Searches events by their user and their name, newest first, in three journals: of deliveries, of events that led to
+ * none, and of rejected calls.
  *
- * A page takes the newest of all three. Where one journal was searched only up to a moment, nothing older is shown of
- * the others either, so that a list has no gaps; each goes on from its own cursor.
+ * A page takes the newest events of all three. Where one journal was searched only up to a moment, the page shows
+ * nothing older of the others either, so that the list has no gaps; each journal goes on from its own cursor.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import { filteredPage } from "../deliveries/filtered-page.ts";
@@ -21,7 +21,9 @@ import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 export const SEARCHED_JOURNALS = ["deliveries", "unrouted", "rejected_calls"] as const;
 type SearchedJournal = (typeof SEARCHED_JOURNALS)[number];
 
-/** Where each journal goes on: null for one that has no more, undefined for one that was not begun. */
+/**
+ * Where each journal goes on: null for a journal that has no more, undefined for one where the search has not begun.
+ */
 type Cursors = Readonly<Record<SearchedJournal, JournalCursor | null | undefined>>;
 
 export interface EventSearch {
@@ -32,9 +34,9 @@ export interface EventSearch {
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
   readonly limit: number;
-  /** `nextCursor` of the page before. */
+  /** The `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
-  /** Events of suppressed users are left out. */
+  /** True for suppressed users, whose events the search leaves out. */
   readonly isSuppressed: SuppressedKeyCheck;
 }
 
@@ -44,10 +46,10 @@ export interface FoundEvent {
 }
 
 export interface FoundEvents {
-  /** Each once, newest first by what is known of it last. */
+  /** Each event once, ordered by its newest entry, newest first. */
   readonly events: readonly FoundEvent[];
   readonly nextCursor: string | null;
-  /** The search ended early, at this moment; null for any other. */
+  /** The moment up to which the search went, where it ended early; null for any other. */
   readonly searchedToMs: number | null;
 }
 
@@ -62,7 +64,7 @@ const NAMED_BY: Readonly<Record<SearchedJournal, (entry: JournalEntry) => Named>
   rejected_calls: (entry) => ({ ...rejectedCallFromEntry(entry), messageId: entry.messageId }),
 };
 
-/** Throws a Problem for a cursor that is none, and while the read model cannot be asked. */
+/** Rejects with a Problem for a text that is no cursor, and while the read model cannot be asked. */
 export async function searchEvents(readModel: Pick<ReadModel, "search">, asked: EventSearch): Promise<FoundEvents> {
   const cursors = cursorsFrom(asked.cursor);
   const pages = await Promise.all(SEARCHED_JOURNALS.map((journal) => pageOf(readModel, { journal, cursors, asked })));
@@ -114,7 +116,7 @@ async function pageOf(
   return { journal, ...page };
 }
 
-/** What stands in each entry that is looked for. The logs have long names shortened. */
+/** The texts that each entry of the search holds. The logs hold long names shortened. */
 function textsOf({ userId, event, sourceId }: EventSearch): readonly string[] {
   const [userKey, name] = [userId, event].map((text) => (text === undefined ? undefined : shortName(text)));
   return quoted([userKey, name, sourceId]);
@@ -124,7 +126,7 @@ function checkOf(
   { userId, event, sourceId, isSuppressed }: EventSearch,
   namedBy: (entry: JournalEntry) => Named,
 ): (entry: JournalEntry) => boolean {
-  // The logs have long names shortened.
+  // The logs hold long names shortened.
   const userKey = userId === undefined ? undefined : shortName(userId);
   const name = event === undefined ? undefined : shortName(event);
   return (entry) => {
@@ -148,7 +150,7 @@ function nextOf(
   return entries.findLast((entry) => taken.has(entry)) ?? cursors[journal];
 }
 
-/** Null where no journal has more. */
+/** The cursor as a text; null where no journal has more. */
 function encodeCursors(cursors: Cursors): string | null {
   const texts = SEARCHED_JOURNALS.map((journal) => {
     const cursor = cursors[journal];

@@ -16,7 +16,7 @@ import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { DestinationHistory } from "./destination-history.ts";
 import type { EventDelivery, EventFacts, RoutedEvent } from "./event-facts.ts";
 
-/** What became of an event at one destination; null where nothing is known of it. */
+/** The verdict on an event at one destination; null where no fact about it is known. */
 export interface JudgedDelivery {
   readonly destinationId: string;
   readonly verdict: DeliveryVerdict | OtherVerdict | null;
@@ -28,7 +28,7 @@ export type JudgedEvent = { readonly cause: VerdictCause } & (
       readonly unrouted: ListedUnrouted;
       /** The destinations that were off, where that is the cause. */
       readonly deliveries: readonly JudgedDelivery[];
-      /** Of `no_destination`: one that was connected right after. */
+      /** For `no_destination`: a destination that was connected right after the event. */
       readonly madeAfter: { readonly destinationId: string; readonly atMs: number } | null;
     }
   | { readonly unfinished: UnfinishedEvent }
@@ -46,11 +46,14 @@ const CAUSE_OF_UNROUTED: Readonly<Record<UnroutedCause | "other", VerdictCause>>
   other: "unknown",
 };
 
-/** Who makes a destination and sends an event may do it in the wrong order. */
+/**
+ * How long after an event, in ms, a new destination counts as made right after it: its maker may have sent the event
+ * too early.
+ */
 const RIGHT_AFTER_MS = 5000;
 
 export interface JudgeTerms {
-  /** As they are configured now; those of which nothing is known are named too. */
+  /** The destinations as they are configured now; the verdict also names those without a known fact. */
   readonly destinations: Iterable<Destination>;
   readonly history: Pick<DestinationHistory, "at">;
   readonly nowMs: number;
@@ -81,7 +84,10 @@ export function sourceIdOf(event: JudgedEvent): string {
   return "unrouted" in event ? event.unrouted.sourceId : event.routed.sourceId;
 }
 
-/** Its place in `posthaste.events`, as `partition:offset`; null where that is not known, or it never came there. */
+/**
+ * The event's place in `posthaste.events`, as `partition:offset`; null where it is not known, or the event never came
+ * there.
+ */
 export function originOf(event: JudgedEvent): string | null {
   if ("unfinished" in event) return `${event.unfinished.partition}:${event.unfinished.offset}`;
   if ("unrouted" in event) return `${event.unrouted.originPartition}:${event.unrouted.originOffset}`;
@@ -89,7 +95,10 @@ export function originOf(event: JudgedEvent): string | null {
   return `${event.routed.origin.partition}:${event.routed.origin.offset}`;
 }
 
-/** Requests that were not sent again: a source that was told to come later, or has its key put right, does. */
+/**
+ * The refused requests that the source did not send again: a source that was told to retry, or whose key was corrected,
+ * does.
+ */
 function refusedForGood({ refused, rejected, unrouted, routed, unfinished }: EventFacts): readonly ListedRefusal[] {
   const receivedAtMs = [
     ...rejected.map(({ rejectedAtMs }) => rejectedAtMs),
@@ -110,7 +119,7 @@ function judgeRouted(
   { nowMs, isSuppressed, history }: Omit<JudgeTerms, "destinations">,
 ): JudgedEvent {
   const { said, sourceId } = routed;
-  // Their letters are not shown and are not sent again; what the attempt log says of a letter must not tell of it.
+  // The letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them either.
   const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
   const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
     const verdict = judgeDelivery(facts, nowMs) ?? underWay(facts);
@@ -125,7 +134,7 @@ function judgeRouted(
   return { cause: worst === undefined ? "unknown" : causeOf(worst), routed, deliveries };
 }
 
-/** A destination that nothing is known of; none where it was not to have the event. */
+/** A destination without a known fact; empty where it was not to have the event. */
 function judgeOther(
   { id, enabled, sourceIds, updatedAtMs }: Destination,
   routed: RoutedEvent,
@@ -134,7 +143,7 @@ function judgeOther(
   const { said, sourceId } = routed;
   const receivedAtMs = receivedAtMsOf(routed);
   const known = typeof said?.configOffset === "number" ? history.at(id, said.configOffset) : null;
-  // One that was changed since may not have been of the source when the event came.
+  // A destination that was changed since may not have had the source when the event came.
   const isAsItWas = receivedAtMs === null || updatedAtMs <= receivedAtMs;
   const then = known ?? (isAsItWas ? { state: enabled ? "on" : "off", sourceIds, sinceMs: null } : null);
   if (then === null || then.state === "removed" || !then.sourceIds.includes(sourceId)) return [];
@@ -157,7 +166,7 @@ function judgeUnrouted(
   return { cause, unrouted, deliveries, madeAfter };
 }
 
-/** A destination that was made for the event's source when the event was just past. */
+/** A destination that was made for the event's source right after the event. */
 function madeRightAfter(
   { sourceId, receivedAtMs, unroutedAtMs }: ListedUnrouted,
   configured: readonly Destination[],
@@ -170,7 +179,10 @@ function madeRightAfter(
   return made === undefined ? null : { destinationId: made.id, atMs: made.createdAtMs };
 }
 
-/** Of several, as after a resend, the newest: nothing is known of what came before. */
+/**
+ * The verdict on an unfinished delivery. Of several, as after a resend, it takes the newest, since nothing is known of
+ * those before.
+ */
 function underWay({ unfinished }: EventDelivery): OtherVerdict | null {
   const newest = unfinished.at(-1);
   if (newest === undefined) return null;
@@ -182,13 +194,13 @@ function offSince(sinceMs: number | null): OtherVerdict {
   return { cause: "destination_off", sinceMs, by: null, tries: 0 };
 }
 
-/** One that was off counts only where nothing was routed. */
+/** A destination that was off counts only where the event led to no delivery. */
 function rankOf(delivery: JudgedDelivery): number {
   const cause = causeOf(delivery);
   return cause === "destination_off" ? VERDICT_CAUSES.length : VERDICT_CAUSES.indexOf(cause);
 }
 
-/** Of a delivery that nothing is known of: `unknown`. */
+/** The cause of a verdict; `unknown` where no fact is known. */
 export function causeOf({ verdict }: JudgedDelivery): VerdictCause {
   return verdict?.cause ?? "unknown";
 }

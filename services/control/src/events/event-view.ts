@@ -1,4 +1,4 @@
-/** Events under one message id as they are told: cause, sentence, command, timeline. */
+/** Events under one message id as the API shows them: cause, sentence, command, timeline. */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { type Behind, VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
@@ -113,7 +113,7 @@ export interface ViewTerms {
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
 }
 
-/** Of a suppressed user nothing is told but what names the event and became of it. */
+/** The view of an event; for a suppressed user, without the user's key and the event's name. */
 export function eventView(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
   const told = viewOf(judged, terms);
   return terms.isSuppressed(told.sourceId, told.userKey) ? { ...told, userKey: null, event: null } : told;
@@ -135,7 +135,7 @@ function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
   return "unfinished" in judged ? unfinishedView(judged, terms) : routedView(judged, terms);
 }
 
-/** A request that was refused as a whole. */
+/** A request that ingest refused as a whole. */
 function refusedView(refused: ListedRefusal, { names }: ViewTerms): z.output<typeof event> {
   const { sourceId, atMs, status, code } = refused;
   const at = isoTime(atMs);
@@ -164,7 +164,7 @@ function unroutedView(
   };
 }
 
-/** An event that the router has not come to. */
+/** An event that the router has not finished. */
 function unfinishedView(
   { unfinished, cause: ofIt }: Extract<JudgedEvent, { readonly unfinished: UnfinishedEvent }>,
   { names }: ViewTerms,
@@ -211,7 +211,7 @@ function newestAttempt(facts: Pick<EventDelivery, "attempts"> | undefined): Atte
   return facts?.attempts.toSorted((a, b) => b.startedAtMs - a.startedAtMs)[0] ?? null;
 }
 
-/** `newest`: the last attempt that is logged, where there is one. */
+/** `newest`: the newest logged attempt, where there is one. */
 function toldOf(
   { destinationId, verdict }: JudgedDelivery,
   { messageId, names, nowMs }: ViewTerms,
@@ -258,7 +258,10 @@ function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
   return steps.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** A record of posthaste.deliveries was written when the event was routed; attempts and deferrals may name one. */
+/**
+ * The timeline's steps for routing: the router writes a record of posthaste.deliveries when it routes the event, and
+ * attempts and deferrals may name that record.
+ */
 function routedSteps(said: readonly LoggedDelivery[]): readonly Step[] {
   const steps = new Map<number, Step>();
   for (const { destinationId, recordDelayMs, recordTimestampMs, configOffset, replayId } of said) {

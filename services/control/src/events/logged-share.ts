@@ -1,9 +1,12 @@
-/** What of the attempts delivery logs, in words, for events of which nothing is logged. */
+/** Which attempts delivery logs, in words, for events without a log entry. */
 import type { ProcessHealth } from "@posthaste/core/health/health-record";
 
 export type LogSettings = Pick<ProcessHealth, "logsFailures" | "loggedShare">;
 
-/** How an event may have ended that left nothing; empty where each end is logged. `processes`: those that run. */
+/**
+ * How an event without a log entry may have ended; empty where delivery logs every end. `processes`: the delivery
+ * processes that run.
+ */
 export function unloggedEnds(processes: readonly LogSettings[]): string {
   if (processes.length === 0)
     return ", or it was delivered where delivery logs failures alone (no delivery process tells)";

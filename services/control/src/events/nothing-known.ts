@@ -1,4 +1,4 @@
-/** What is told of a message id under which no event was found. */
+/** The answer for a message id under which control found no event. */
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { shellWord, type Told } from "./verdict-sentences.ts";
@@ -7,15 +7,15 @@ const DAY_MS = 86_400_000;
 
 export interface SearchedFor {
   readonly messageId: string;
-  /** The one place of posthaste.events that was asked for. */
+  /** The place in posthaste.events that the caller asked for, where it named one. */
   readonly origin: string | undefined;
-  /** How long attempts are held, ms. */
+  /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
-  /** What waits for the router and delivery, looked through; null where it was not. */
+  /** The search among the records that wait for the router and delivery; null where none ran. */
   readonly search: PipelineAnswer | null;
   /** See `unloggedEnds`. */
   readonly unlogged: string;
-  /** Control has read all that was logged: before that, what it has not found may still come to light. */
+  /** True where control has read the whole log; before that, it may still find what it has not found. */
   readonly isComplete: boolean;
 }
 

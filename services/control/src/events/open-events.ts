@@ -1,4 +1,4 @@
-/** Everything of control that tells what became of events, put together. */
+/** Puts together the parts of control that tell what became of events. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
@@ -23,13 +23,13 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
   readonly clock: Clock;
   /** See `ScanRoutesOptions`. */
   readonly isStillAllowed: (caller: Caller) => boolean;
-  /** How long attempts are held, ms. */
+  /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
   /** See `EventRoutesParts`. */
   readonly logSettings: () => readonly LogSettings[];
 }
 
-/** Resolves when the schemas are known. */
+/** Resolves when the codecs are open. */
 export async function openEvents(options: OpenEventsOptions): Promise<readonly Route[]> {
   const { connection, openCodec, names, clock, isStillAllowed } = options;
   const [pipeline, topics] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Message ids that no path can hold: clients take `.` and `..` out of it. */
+/** Message ids that no path can hold: HTTP clients remove `.` and `..` from a path. */
 import { z } from "zod";
 
 export const pathlessId = z.strictObject({

@@ -1,4 +1,4 @@
-/** The topics themselves, read for a message id: as it goes on, to whoever waits for it. */
+/** Routes: a scan of the topics for a message id, whose steps are sent as they come. */
 import type { Caller } from "../http/caller.ts";
 import { isoTime } from "../http/moment.ts";
 import { Problem } from "../http/problem.ts";
@@ -6,13 +6,13 @@ import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
 import type { ScanStep, TopicScan } from "../pipeline/topic-scan.ts";
 import { pathlessId } from "./pathless-id.ts";
 
-/** A caller who takes nothing for so long is cut off. */
+/** Control cuts off a caller that takes no bytes for this many ms. */
 const STALL_MS = 20_000;
 const SSE = "text/event-stream";
 
 export interface ScanRoutesOptions {
   readonly scan: Pick<TopicScan, "begin">;
-  /** Whether the token, or the session, is still one. */
+  /** False once the caller's token or session no longer exists. */
   readonly isStillAllowed: (caller: Caller) => boolean;
 }
 

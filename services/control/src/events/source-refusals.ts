@@ -1,12 +1,18 @@
-/** Requests of a source that ingest refused as a whole, in words, for whoever looks for an event that never came. */
+/**
+ * The requests of a source that ingest refused as a whole, in words for somebody who looks for an event that never
+ * came.
+ */
 import { isoTime } from "../http/moment.ts";
 import { activityFromEntry } from "../read-model/activity-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
-/** Counts of ten seconds or a minute each, the newest ones: an hour of a busy source at one process. */
+/**
+ * The most counts that are added up, the newest ones. Each covers ten seconds or a minute: together an hour of a busy
+ * source at one process.
+ */
 const MAX_COUNTS = 500;
 
-/** A sentence; empty where none was refused. Throws a Problem while the read model cannot be asked. */
+/** A sentence; empty where ingest refused none. Rejects with a Problem while the read model cannot be asked. */
 export async function refusalsInWords(readModel: Pick<ReadModel, "newest">, sourceId: string): Promise<string> {
   const entries = await readModel.newest("source_activity", { destinationId: sourceId, limit: MAX_COUNTS });
   const counts = entries.map(activityFromEntry);

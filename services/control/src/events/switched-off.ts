@@ -1,13 +1,13 @@
-/** By whom destinations were switched off, as the audit knows it. */
+/** Finds in the audit who switched destinations off. */
 import type { AuditJournal, HeldEntry } from "../audit/audit-journal.ts";
 import type { JudgedDelivery, JudgedEvent } from "./event-verdict.ts";
 
-/** Between a change and its entry, which are one send: as long as a change may take. */
+/** The most ms between a change and its audit entry, which control sends together: as long as a change may take. */
 const APART_MS = 10_000;
-/** An audit that does not answer is not waited for: a verdict says as much as is known. */
+/** How long, in ms, the audit may take to answer; after that the verdict goes without it. */
 const PATIENCE_MS = 1000;
 
-/** The same events, with who switched their destinations off. */
+/** The same events, with the names of those who switched their destinations off. */
 export async function nameWhoSwitchedOff(
   judged: readonly JudgedEvent[],
   audit: Pick<AuditJournal, "page">,

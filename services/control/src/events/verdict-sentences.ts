@@ -1,6 +1,6 @@
 /**
- * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. Names
- * are those of the sources and destinations where control knows them, else their ids.
+ * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. It names
+ * sources and destinations where control knows their names, and by their ids where it does not.
  */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
@@ -14,7 +14,7 @@ import type { JudgedEvent } from "./event-verdict.ts";
 
 export interface Told {
   readonly sentence: string;
-  /** A line for the terminal; null where nothing is to be done. */
+  /** A command line; null where there is nothing to do. */
   readonly command: string | null;
 }
 
@@ -33,7 +33,7 @@ const DEFERRED_FOR: Readonly<Record<string, string>> = {
 
 const STOPPED = "a deletion request stopped the user's events";
 
-/** `about`: whose delivery it is. */
+/** `about`: the delivery's message, its destination, and the current time. */
 export function tellDelivery(
   verdict: DeliveryVerdict | OtherVerdict,
   about: { readonly messageId: string; readonly destinationId: string; readonly nowMs: number },
@@ -82,7 +82,7 @@ export function tellDelivery(
   }
 }
 
-/** ` since …, switched off by …`, as far as it is known. */
+/** ` since …, switched off by …`, as far as control knows it. */
 function offInWords({ sinceMs, by }: Extract<OtherVerdict, { readonly cause: "destination_off" }>): string {
   if (sinceMs === null) return "";
   return ` since ${isoTime(sinceMs)}, switched off by ${by ?? "whom the audit does not know"}`;
@@ -90,7 +90,7 @@ function offInWords({ sinceMs, by }: Extract<OtherVerdict, { readonly cause: "de
 
 type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }>;
 
-/** An event that became no delivery. */
+/** An event that led to no delivery. */
 export function tellUnrouted({ unrouted: event, deliveries, madeAfter }: JudgedUnrouted, names: Names): Told {
   const source = names.source(event.sourceId);
   const [first] = event.destinationIds;
@@ -130,7 +130,7 @@ export function tellUnrouted({ unrouted: event, deliveries, madeAfter }: JudgedU
   }
 }
 
-/** An event that the router is not done with. */
+/** An event that the router has not finished. */
 export function tellUnfinished(event: UnfinishedEvent, names: Names): Told {
   const from = names.source(event.sourceId);
   const sentence = `Not delivered yet: the router is not done with this event of ${from}, ${behindInWords(event)}.`;
@@ -143,7 +143,7 @@ function behindInWords({ recordsBehind, behindMs }: Behind): string {
   return `${before} before it in its partition, ${seconds} s behind`;
 }
 
-/** A delivery whose attempts say nothing of what followed: they are of an earlier release. */
+/** A delivery of an earlier release, whose attempts do not tell what followed. */
 export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: AttemptRecord, name: string): Told {
   const answered = urls.map(inWords).join("; ");
   const sentence =
@@ -152,7 +152,7 @@ export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: 
   return { sentence, command: `posthaste deliveries --message-id ${shellWord(messageId)}` };
 }
 
-/** What to change, by the status that a whole request was refused with. */
+/** What the source should change, by the status with which ingest refused a whole request. */
 const REMEDIES: Readonly<Record<number, string>> = {
   400: "send a body that can be read",
   401: "send the write key of a source",
@@ -173,7 +173,7 @@ export function tellRefused({ sourceId, atMs, status, code, unknownKey }: Listed
   return { sentence: `Not accepted: the whole request of ${from} ${answered}.`, command };
 }
 
-/** A call that ingest did not accept. */
+/** A call that ingest rejected. */
 export function tellRejected({ single, code, message, index }: ListedRejectedCall): Told {
   if (single === false) return done(`Not accepted as call ${index} of its batch: ${code}. ${message}`);
   return done(`Not accepted: ${code}. ${message}`);
@@ -183,7 +183,7 @@ function done(sentence: string): Told {
   return { sentence, command: null };
 }
 
-/** Ids of messages are chosen by whoever sends: nothing in one is a word of the shell. */
+/** A text as one word of the shell: senders choose message ids, so one may hold any character. */
 export function shellWord(text: string): string {
   return /^[\w.:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
