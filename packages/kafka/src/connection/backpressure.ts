@@ -1,7 +1,9 @@
-/** What holds a consumer's intake back beside the limits of its windows. */
+/** What may stop a consumer from taking records in while its windows still have space. */
 export interface Backpressure {
-  /** True while nothing is to be taken in. Asked before each record, so that what one becomes counts for the next. */
+  /** True while the consumer must take nothing in. The consumer reads it before each record that it takes in. */
   readonly isHolding: boolean;
-  /** `listener` is called whenever it was seen to hold and holds no more. */
+  /**
+   * The implementation calls `listener` each time `isHolding` falls back to false, if the consumer had read it as true.
+   */
   onReleased(listener: () => void): void;
 }

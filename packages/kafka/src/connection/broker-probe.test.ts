@@ -70,10 +70,10 @@ describe("a broker probe", () => {
       [SASL_AUTHENTICATE]: lasting(0),
       [API_VERSIONS]: VERSIONS,
     });
-    expect(probe.isOwed).toBe(true);
+    expect(probe.awaitsAnswer).toBe(true);
     await eventually(() => expect(told).toEqual(["answer"]));
     expect(heard()).toBe(3);
-    expect(probe.isOwed).toBe(false);
+    expect(probe.awaitsAnswer).toBe(false);
     probe.ask();
     await eventually(() => expect(probe.answers).toBe(2));
     expect(seen).toEqual([SASL_HANDSHAKE, SASL_AUTHENTICATE, API_VERSIONS, API_VERSIONS]);

@@ -1,17 +1,21 @@
 /**
- * One connection of the liveness watch: asks a broker whether it lives, after a login where the listener wants one. A
- * SASL listener answers a single ApiVersions before the handshake, so a probe that never logged in would be cut at its
- * second question.
+ * One connection of the liveness watch: it logs in where the listener wants a login, then asks the broker for its API
+ * versions again and again. The login is needed because a SASL listener answers one ApiVersions request before the
+ * handshake and cuts the connection at the second.
  *
- * Owns: the socket, and the one request that may be out on it. The probe is *connecting* (TLS handshake included),
- * *logging in*, *idle*, *asked* or *closed*.
- * BP1  One request is out at a time; its answer is the next frame.
- * BP2  Only the answer to a question behind the login counts: a broker that refuses this process answers nobody.
- *      `onHeard` is called for every frame, so that a login in many steps does not look like a hang.
- * BP3  Before the broker ends the login (`connections.max.reauth.ms`, a token's end) the probe logs in anew on the same
- *      connection.
- * BP4  `onRefused` says what to change, where something can be changed; then the probe is closed. When the connection
- *      just fails the probe is closed without a word.
+ * Owns: the socket, and the one request that may be out on it. The probe is
+ * - *connecting* until the socket can be written to (with TLS: until the end of its handshake);
+ * - *logging in*, where a login is configured, until the broker took it;
+ * - *asked* from sending ApiVersions to its answer;
+ * - *idle* from then on, until `ask` sends the next ApiVersions, or first a new login (BP3);
+ * - *closed* for good, when the connection fails, the broker refuses this process, or `close` is called.
+ * BP1  The probe has one request out at a time; the next frame is its answer.
+ * BP2  Only an answer to ApiVersions counts as an answer: a broker that refuses the login is no broker that answers.
+ *      `onHeard` is called for every frame, so that a login of many steps does not look like a hang.
+ * BP3  Before the broker ends the login (`connections.max.reauth.ms`, or the end of a token) the probe logs in again on
+ *      the same connection.
+ * BP4  Where the operator can mend a refusal, the probe calls `onRefused` with what to change, and then closes. Any
+ *      other failure of the connection closes the probe silently.
  */
 import type { Socket } from "node:net";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -31,7 +35,7 @@ import { SYSTEM_CLOCK } from "./system-clock.ts";
 export interface ProbeOptions {
   readonly address: BrokerAddress;
   readonly dial: Dial;
-  /** None where the listener wants none. */
+  /** Undefined where the listener wants no login. */
   readonly login: KafkaLogin | undefined;
   readonly onHeard: () => void;
   readonly onAnswer: () => void;
@@ -39,15 +43,18 @@ export interface ProbeOptions {
   readonly clock?: Clock;
 }
 
-/** Of a login's life, the part after which it is made anew; the rest is for a broker that is slow. */
+/** The probe logs in again after this part of a login's lifetime; a slow broker has the rest of it to answer. */
 const LOGIN_LIFE_USED = 0.8;
 const LENGTH_BYTES = 4;
-/** No answer to what is asked here is longer; what is, is no frame. */
+/** No answer to ApiVersions or to a login is longer: bytes that announce a longer frame are not of Kafka's protocol. */
 const MAX_FRAME_BYTES = 1024 * 1024;
-/** The first byte of what TLS sends when it is spoken to without. */
+/** The first byte of the TLS alert that a TLS listener sends to a client that speaks plain TCP. */
 const TLS_ALERT = 0x15;
 
-/** What a listener of another kind does, and a broker that stops. */
+/**
+ * Two causes look the same: a listener that wants a login cuts each connection at its second request, and so may a
+ * broker that is stopping.
+ */
 const CUT_ADVICE =
   "the broker closes each connection at its second request: it may want a login, set KAFKA_SASL_MECHANISM, or name the port of a listener without one in KAFKA_BROKERS";
 const HANDSHAKE_CUT_ADVICE =
@@ -62,13 +69,13 @@ export class BrokerProbe {
   #answers = 0;
   #cutInHandshake = false;
   #loginDueMs = Number.POSITIVE_INFINITY;
-  /** Takes the answer to a login's step. */
-  #step: { resolve(answer: Buffer): void; reject(error: Error): void } | null = null;
+  /** Settles the step of the login that waits for the next frame; null when no login is under way. */
+  #loginStep: { resolve(answer: Buffer): void; reject(error: Error): void } | null = null;
 
   constructor(options: ProbeOptions) {
     this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
-    this.#socket = options.dial(options.address, () => this.#prove());
+    this.#socket = options.dial(options.address, () => this.#logInAndAsk());
     this.#socket.unref();
     this.#socket.on("error", (error) => {
       if ("code" in error && error.code === "ECONNRESET") this.#noteCut();
@@ -76,7 +83,7 @@ export class BrokerProbe {
       if (advice !== undefined) this.#options.onRefused(advice);
       this.close();
     });
-    // A broker that closes its side would otherwise leave a half-open probe that is never asked again.
+    // A broker that closes its side would otherwise leave a half-open connection on which the probe waits for ever.
     this.#socket.on("end", () => {
       this.#noteCut();
       this.close();
@@ -89,47 +96,49 @@ export class BrokerProbe {
     return this.#state === "closed";
   }
 
-  /** The broker owes something: a handshake, a step of a login, an answer. */
-  get isOwed(): boolean {
+  /** True while the broker has to do its part: of the TLS handshake, of a step of the login, or of ApiVersions. */
+  get awaitsAnswer(): boolean {
     return this.#state !== "idle" && this.#state !== "closed";
   }
 
-  /** Questions that this connection had an answer to. */
+  /** How many ApiVersions requests the broker answered on this connection. */
   get answers(): number {
     return this.#answers;
   }
 
-  /** Of a closed probe: what it may be if the next is closed so too. */
+  /**
+   * After the probe closed: its likely cause, which the watch believes only when the next probe closes in the same way.
+   */
   get suspicion(): string | null {
     if (this.#cutInHandshake) return HANDSHAKE_CUT_ADVICE;
     return this.#options.login === undefined && this.#answers === 1 ? CUT_ADVICE : null;
   }
 
-  /** Asks once, when nothing is owed. */
+  /** Sends ApiVersions if the probe is idle, and does nothing otherwise. */
   ask(): void {
-    if (this.#state === "idle") this.#prove();
+    if (this.#state === "idle") this.#logInAndAsk();
   }
 
   close(): void {
     this.#state = "closed";
     this.#socket.destroy();
-    this.#step?.reject(new PosthasteError("broker_unavailable", "the connection was closed", { retryable: true }));
-    this.#step = null;
+    this.#loginStep?.reject(new PosthasteError("broker_unavailable", "the connection was closed", { retryable: true }));
+    this.#loginStep = null;
   }
 
-  /** BP3: a login first, where one is due. */
-  #prove(): void {
+  /** Sends ApiVersions, after a login where one is due (BP3). */
+  #logInAndAsk(): void {
     if (this.#state === "closed") return;
     const { login } = this.#options;
     const isDue = this.#state === "connecting" || this.#clock.monotonicMs() >= this.#loginDueMs;
     if (login === undefined || !isDue) {
-      this.#question();
+      this.#sendApiVersions();
       return;
     }
     this.#state = "logging in";
     this.#logIn(login).then(
       () => {
-        if (this.#state !== "closed") this.#question();
+        if (this.#state !== "closed") this.#sendApiVersions();
       },
       (error: unknown) => {
         if (this.#state === "closed") return;
@@ -143,7 +152,7 @@ export class BrokerProbe {
     if (this.#state === "connecting") this.#cutInHandshake = true;
   }
 
-  #question(): void {
+  #sendApiVersions(): void {
     this.#state = "asked";
     this.#socket.write(API_VERSIONS_REQUEST);
   }
@@ -162,7 +171,7 @@ export class BrokerProbe {
 
   #request(request: Buffer): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      this.#step = { resolve, reject };
+      this.#loginStep = { resolve, reject };
       this.#socket.write(request);
     });
   }
@@ -179,16 +188,16 @@ export class BrokerProbe {
       if (this.#received.length < LENGTH_BYTES + length) return;
       const frame = this.#received.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
       this.#received = this.#received.subarray(LENGTH_BYTES + length);
-      this.#take(frame);
+      this.#onFrame(frame);
     }
   }
 
-  /** BP1, BP2. */
-  #take(frame: Buffer): void {
+  /** Passes a frame to the request that it answers (BP1, BP2). */
+  #onFrame(frame: Buffer): void {
     this.#options.onHeard();
-    const step = this.#step;
+    const step = this.#loginStep;
     if (step !== null) {
-      this.#step = null;
+      this.#loginStep = null;
       step.resolve(frame);
     } else if (this.#state === "asked") {
       this.#state = "idle";

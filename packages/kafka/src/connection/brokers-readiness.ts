@@ -1,46 +1,46 @@
 /**
- * Whether the brokers can be worked with, for `/readyz` and the log: one answer of the liveness watch is a moment's,
- * and an election or a reconnect is no reason to take a process out of service.
+ * Whether this process can work with the brokers, for `/readyz` and the log. A single missed answer, an election or a
+ * reconnect is no reason to take a process out of service, so a broker's answer counts for some ticks of the watch.
  *
- * Owns: the ticks since a broker was last seen to answer. Ticks, not time: a process that was blocked itself saw
- * nothing.
+ * Owns: the number of ticks in a row at which no broker answered. It counts ticks and not time: a process whose event
+ * loop was blocked missed ticks, and cannot blame the brokers for that time.
  */
-
-/** What `/readyz` is told: true, that no broker answers, or what to change where a broker refuses this process. */
-export type BrokersState = true | string;
-
-/** For the log: a person who named other brokers than there are reads what to change. */
-export const BROKERS_UNREACHABLE = "no broker of KAFKA_BROKERS answers: trying on";
 
 /**
- * At the watch's two ticks a second, three seconds: an answer may be missed, a failover of the brokers that are left is
- * not felt.
+ * What `/readyz` shows: true, or a sentence: that no broker answers, or what to change where a broker refuses this
+ * process.
  */
+export type BrokersState = true | string;
+
+/** The log line for an operator who may have named wrong brokers. */
+export const BROKERS_UNREACHABLE = "no broker of KAFKA_BROKERS answers: trying on";
+
+/** Three seconds at two ticks a second: long enough for a missed answer or a failover, which must not show. */
 const PATIENCE_TICKS = 6;
 
 export interface BrokersReadinessOptions {
-  /** Names the brokers that answer at the moment. */
+  /** Names of the brokers that answer now. */
   readonly answering: () => readonly string[];
-  /** Brokers that refuse this process, each with what to change. */
+  /** Brokers that refuse this process, by name, each with what to change. */
   readonly refusals: () => ReadonlyMap<string, string>;
-  /** No broker answered for `PATIENCE_TICKS`, from the start on or since one last did. */
+  /** Called once each time that no broker has answered for `PATIENCE_TICKS` ticks in a row, the start included. */
   readonly onUnreachable: () => void;
 }
 
 export class BrokersReadiness {
   readonly #options: BrokersReadinessOptions;
-  /** Until one is seen, nothing is trusted. */
-  #seen = false;
+  /** Whether a broker has answered since the start. Until then the process is not ready, however few ticks passed. */
+  #hasAnswered = false;
   #unansweredTicks = 0;
 
   constructor(options: BrokersReadinessOptions) {
     this.#options = options;
   }
 
-  /** To be called at each tick of the watch. */
+  /** The owner of the watch calls this at each of its ticks. */
   tick(): void {
     if (this.#isAnswered()) {
-      this.#seen = true;
+      this.#hasAnswered = true;
       this.#unansweredTicks = 0;
       return;
     }
@@ -48,9 +48,12 @@ export class BrokersReadiness {
     if (this.#unansweredTicks === PATIENCE_TICKS) this.#options.onUnreachable();
   }
 
-  /** True at once when a broker answers, false when none did for `PATIENCE_TICKS`. */
+  /**
+   * True while a broker answers, and for `PATIENCE_TICKS` ticks after the last one did. Otherwise, and before a broker
+   * first answered, a sentence that says why not.
+   */
   get state(): BrokersState {
-    const isTrusted = this.#seen && this.#unansweredTicks < PATIENCE_TICKS;
+    const isTrusted = this.#hasAnswered && this.#unansweredTicks < PATIENCE_TICKS;
     return this.#isAnswered() || isTrusted || this.#whyNot();
   }
 

@@ -1,8 +1,8 @@
 /**
- * One process's way to the brokers: makes every kafkajs client of the process, so that each of their sockets stands
- * under the liveness watch (L1).
+ * A process's connection to the brokers. It makes every kafkajs client of the process, so that the liveness watch (L1)
+ * sees all their sockets.
  *
- * Owns: the watch, and one admin client that is connected when it is first needed. A client that `createClient` made
+ * Owns: the watch, and one admin client, which it connects at the first question. A client that `createClient` made
  * belongs to its caller, who disconnects or destroys it.
  */
 import { connect as connectTcp, isIP } from "node:net";
@@ -24,18 +24,21 @@ import type { KafkaMetrics } from "./metrics.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
 export interface KafkaConnectionOptions {
-  /** host:port of at least one broker; all of them where possible, since those named are watched from the start. */
+  /**
+   * host:port of at least one broker. The watch knows brokers named here from the start, and others from the first
+   * socket to them, so name all of them where possible.
+   */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly log: Log;
   readonly metrics?: KafkaMetrics;
-  /** TLS of every connection, the watch's included, as PEM texts; plain TCP when absent. */
+  /** TLS settings of every connection, the watch's included, as PEM texts. Without them connections are plain TCP. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** The login of every connection, the watch's included. */
   readonly login?: KafkaLogin;
-  /** Where a broker is reached, when that is not where it says (port forwarding, tests). */
+  /** Translates a broker's advertised address to one that this process can reach (port forwarding, tests). */
   readonly route?: (broker: BrokerAddress) => BrokerAddress;
-  /** How long `withAdmin` asks again when no broker answers. Default `ADMIN_PATIENCE_MS`. */
+  /** How long `withAdmin` repeats a question that no broker answers, in ms. Default `ADMIN_PATIENCE_MS`. */
   readonly adminPatienceMs?: number;
 }
 
@@ -45,29 +48,29 @@ export interface KafkaConnection {
   readonly log: Log;
   readonly metrics: KafkaMetrics | undefined;
   /**
-   * A client whose sockets stand under the liveness watch (L1). The caller disconnects what it makes from the client,
-   * or destroys the client.
+   * Makes a kafkajs client whose sockets the liveness watch sees (L1). The caller disconnects the producers, consumers
+   * and admins that it makes from the client, or destroys the client.
    */
   createClient(options?: ClientOptions): KafkaClient;
   /**
-   * Runs one question or change on the connection's admin client, which is connected when it is needed and replaced
-   * after a failure of the connection. What no broker answers is asked again for `adminPatienceMs`. The cluster is the
-   * one that the admin client asks, and of the same connections.
+   * Runs `use` on the connection's admin client and the cluster object that this client asks through. The connection
+   * connects that client when it is first needed and replaces it when its connection fails. `use` runs again, for
+   * `adminPatienceMs`, while no broker answers, so it must be safe to repeat.
    */
   withAdmin<R>(use: (admin: Admin, cluster: Cluster) => Promise<R>): Promise<R>;
-  /** Brokers that do not respond while another does (L1). */
+  /** Brokers that the watch calls unresponsive: they do not answer, and another broker does (L1). */
   unresponsiveBrokers(): readonly string[];
-  /** Brokers that answer now; none means that nothing can be sent or read. */
+  /** Brokers that answer the watch now. While there is none, nothing can be sent or read. */
   answeringBrokers(): readonly string[];
-  /** For `/readyz`: whether a broker answers, or did within the last seconds. */
+  /** For `/readyz`: true while a broker answers or did within the last three seconds; otherwise why not. */
   brokersState(): BrokersState;
-  /** Ends the watch and the admin client; clients made by `createClient` belong to their callers. */
+  /** Ends the watch and the admin client. Clients that `createClient` made belong to their callers. */
   close(): Promise<void>;
 }
 
 const KEEP_ALIVE_MS = 60_000;
 
-/** Starts the liveness watch; connects nothing else yet. */
+/** Starts the liveness watch. Every other connection is made when it is first needed. */
 export function connectKafka(options: KafkaConnectionOptions): KafkaConnection {
   const { brokers, clientId, log, metrics, adminPatienceMs } = options;
   growEncodersLazily();
@@ -130,7 +133,10 @@ function createDial({ tls, route = (broker) => broker }: KafkaConnectionOptions)
   };
 }
 
-/** Whoever is on the way reads a password of PLAIN, and a token, and can use it; SCRAM shows neither. */
+/**
+ * Warns of a login that anyone on the network path can read and use: a password of PLAIN, or a token, without TLS.
+ * SCRAM sends neither.
+ */
 function warnOfClearText({ brokers, tls, login, log }: KafkaConnectionOptions): void {
   if (tls !== undefined || (login?.mechanism !== "plain" && login?.mechanism !== "oauthbearer")) return;
   const exposed = brokers.filter((broker) => !isLoopback(parseBroker(broker).host));
@@ -141,7 +147,7 @@ function warnOfClearText({ brokers, tls, login, log }: KafkaConnectionOptions): 
   );
 }
 
-/** host:port, where the host may be an IPv6 literal without brackets. */
+/** Splits host:port. The host may be an IPv6 literal without brackets. */
 function parseBroker(broker: string): BrokerAddress {
   const colon = broker.lastIndexOf(":");
   return { host: broker.slice(0, colon), port: Number(broker.slice(colon + 1)) };

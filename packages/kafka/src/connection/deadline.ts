@@ -1,8 +1,8 @@
-/** Waiting with an end. */
+/** Deadlines and pauses. */
 import { PosthasteError } from "@posthaste/core/errors";
 
 /**
- * Settles as `promise` does, or rejects with `deadline_exceeded` after `timeoutMs`; `what` is the message's subject.
+ * Settles as `promise` does, or rejects with `deadline_exceeded` after `timeoutMs`. `what` begins the error's message.
  */
 export function withDeadline<T>(promise: Promise<T>, timeoutMs: number, what: string): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -14,14 +14,14 @@ export function withDeadline<T>(promise: Promise<T>, timeoutMs: number, what: st
 }
 
 /**
- * Pause before the n-th try after a failure (n from 1): 100 ms, doubled, at most half a second, since each counts in a
- * failover.
+ * The pause in ms before the n-th retry (`failures` = n, from 1): 100, 200, 400, then 500. It stays this short because
+ * each pause adds to the time of a failover.
  */
 export function retryPauseMs(failures: number): number {
   return Math.min(500, 50 * 2 ** Math.min(failures, 10));
 }
 
-/** A pause that ends early, without an error, when `signal` is aborted. */
+/** Resolves after `ms`, or as soon as `signal` is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

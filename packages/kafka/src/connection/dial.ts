@@ -1,4 +1,4 @@
-/** How a broker is reached. */
+/** How this package opens a connection to a broker. */
 import type { Socket } from "node:net";
 
 export interface BrokerAddress {
@@ -6,5 +6,5 @@ export interface BrokerAddress {
   readonly port: number;
 }
 
-/** Opens a connection; `onConnect` is called when it can be written to (after the handshake, with TLS). */
+/** Opens a connection. It calls `onConnect` when the socket can be written to: with TLS, after the handshake. */
 export type Dial = (broker: BrokerAddress, onConnect: () => void) => Socket;

@@ -1,5 +1,5 @@
 /**
- * A kafkajs client whose sockets stand under the liveness watch, and can be destroyed by the client's owner.
+ * A kafkajs client whose sockets the liveness watch sees and the client's owner can destroy.
  *
  * Owns: the open sockets of one client.
  */
@@ -11,20 +11,23 @@ import { kafkajsLogin } from "./kafkajs-login.ts";
 import { type LivenessWatch, refusedSocket } from "./liveness.ts";
 import { answeringFirst } from "./seed-brokers.ts";
 
-/** What a kafkajs client is made with beside the connection's own settings. */
+/** What one kafkajs client is made with, beside the connection's own settings. */
 export interface ClientOptions {
-  /** Ms without an answer after which kafkajs gives a request up. Default 30,000. */
+  /** Ms after which kafkajs gives up a request without an answer. Default 30,000. */
   readonly requestTimeoutMs?: number;
-  /** Brokers in the order to try them, those first that answer the watch; default is the connection's. */
+  /**
+   * Brokers in the order in which kafkajs tries them, after those that answer the watch were moved to the front.
+   * Default: the connection's brokers.
+   */
   readonly brokers?: readonly string[];
-  /** kafkajs's own retries; none by default, since whoever sends decides what is sent again. */
+  /** kafkajs's own retries. Default: none, since the caller decides what is sent again. */
   readonly retry?: RetryOptions;
 }
 
 /** One kafkajs client and the sockets that it opened. */
 export interface KafkaClient {
   readonly kafka: Kafka;
-  /** Destroys the client's sockets at once and refuses new ones: nothing of it is waited for. */
+  /** Destroys the client's sockets at once and refuses to open others. It waits for no request that is out. */
   destroy(): void;
 }
 
@@ -36,7 +39,7 @@ export interface ClientSettings {
   readonly login?: KafkaLogin;
 }
 
-/** A TCP connect that takes longer has lost its packets; another broker is tried. */
+/** A TCP connect that takes longer than this has lost its packets: kafkajs tries another broker. */
 const CONNECT_TIMEOUT_MS = 2000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -46,14 +49,14 @@ export class WatchedKafkaClient implements KafkaClient {
   readonly #sockets = new Set<Socket>();
   #isDestroyed = false;
 
-  /** Connects nothing yet. */
+  /** Opens no connection: kafkajs does that when it needs one. */
   constructor(settings: ClientSettings, watch: LivenessWatch, options: ClientOptions) {
     this.#watch = watch;
     const { clientId, login, log } = settings;
     const brokers = answeringFirst(options.brokers ?? settings.brokers, watch.answering());
     this.kafka = new Kafka({
       clientId,
-      // An empty list ends kafkajs's search for a broker, which else goes on after its consumer was disconnected.
+      // An empty list ends kafkajs's search for a broker, which otherwise goes on after its consumer was disconnected.
       brokers: options.retry ? () => (this.#isDestroyed ? [] : brokers) : brokers,
       connectionTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
@@ -67,7 +70,8 @@ export class WatchedKafkaClient implements KafkaClient {
 
   destroy(): void {
     this.#isDestroyed = true;
-    // With an error, since kafkajs listens for `error` and `end` and would wait for ever on a bare `close`.
+    // kafkajs listens for `error` and `end`, and would wait for ever after a bare `close`: so the sockets end with an
+    // error.
     for (const socket of this.#sockets) socket.destroy(new Error("the client was thrown away"));
   }
 
@@ -80,7 +84,9 @@ export class WatchedKafkaClient implements KafkaClient {
   }
 }
 
-/** kafkajs calls every refused connect an error; what matters of it is logged where it is decided upon. */
+/**
+ * kafkajs logs every refused connect as an error. The code that decides about a failure logs it, so this line is debug.
+ */
 function logKafkajs(log: Log, { namespace, log: { message, timestamp: _, ...fields } }: LogEntry): void {
   log.debug({ event: "kafkajs", namespace, ...fields }, message);
 }

@@ -1,9 +1,9 @@
-/** kafkajs's errors, read by their names and codes and turned into PosthasteErrors; nothing matches message text. */
+/** Reads kafkajs's errors by name and code, never by message text, and turns them into PosthasteErrors. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { NO_LOGIN } from "../login/login.ts";
 import { brokerTlsRefusal } from "../login/tls-refusal.ts";
 
-/** What kafkajs puts on its errors; everything may be absent on a foreign one. */
+/** The fields of kafkajs's errors that this file reads. An error that is not kafkajs's may lack all of them. */
 interface ErrorFields {
   readonly name?: unknown;
   /** The protocol's error name, on KafkaJSProtocolError. */
@@ -12,8 +12,8 @@ interface ErrorFields {
 }
 
 /**
- * Names of errors that say nothing about the request: the way to the broker failed, or the picture of the cluster was
- * old.
+ * Errors by which kafkajs says that it could not reach the right broker: a connection failed, or kafkajs's metadata of
+ * the cluster was old. The request itself may be fine.
  */
 const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   "KafkaJSConnectionError",
@@ -28,7 +28,9 @@ const CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   "KafkaJSTimeout",
 ]);
 
-/** Answers of a broker that pass by themselves: an election, a restart, too few replicas. */
+/**
+ * A broker's error codes that pass by themselves: during an election, a restart, or while in-sync replicas are missing.
+ */
 const PASSING_ANSWERS: ReadonlySet<unknown> = new Set([
   "LEADER_NOT_AVAILABLE",
   "NOT_LEADER_FOR_PARTITION",
@@ -45,7 +47,7 @@ const PASSING_ANSWERS: ReadonlySet<unknown> = new Set([
   "KAFKA_STORAGE_ERROR",
   "UNKNOWN_LEADER_EPOCH",
   "FENCED_LEADER_EPOCH",
-  // Of a login: whoever mends it at the brokers need not start the process again.
+  // Errors of a login pass when an operator mends the login at the brokers; the process then needs no restart.
   "SASL_AUTHENTICATION_FAILED",
   "UNSUPPORTED_SASL_MECHANISM",
   "ILLEGAL_SASL_STATE",
@@ -61,19 +63,19 @@ const ADVICE: ReadonlyMap<unknown, string> = new Map([
 
 const REFUSED_RECORDS: ReadonlySet<unknown> = new Set(["MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_RECORD"]);
 
-/** True when the same request may succeed on another connection or a little later. */
+/** True when the same request may succeed on another connection, or a little later. */
 export function isPassingFailure(error: unknown): boolean {
   return chain(error).some(({ name, type }) => CONNECTION_ERRORS.has(name) || PASSING_ANSWERS.has(type));
 }
 
-/** True when the broker did not take the login. */
+/** True when the broker refused the credentials of the login. */
 export function isLoginRefused(error: unknown): boolean {
   return chain(error).some(({ type }) => type === "SASL_AUTHENTICATION_FAILED");
 }
 
 /**
- * What to change when a broker refuses the connection itself, for a reason that does not pass by itself: its
- * certificate, the login. Undefined for any other failure.
+ * What to change when a broker refuses this process for a reason that does not pass by itself, such as its certificate
+ * or login. Undefined for any other failure.
  */
 export function refusalOf(error: unknown): string | undefined {
   for (const each of chain(error)) {
@@ -84,7 +86,7 @@ export function refusalOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** True when a broker waited for its replicas in vain. */
+/** True when the broker gave up waiting for its in-sync replicas. */
 export function isTimedOut(error: unknown): boolean {
   return chain(error).some(({ type }) => type === "REQUEST_TIMED_OUT");
 }
@@ -93,7 +95,7 @@ export function isTopicMissing(error: unknown): boolean {
   return chain(error).some(({ type }) => type === "UNKNOWN_TOPIC_OR_PARTITION");
 }
 
-/** True when all that went wrong in making topics is that some exist already. */
+/** True when topics could not be made only because they exist already. */
 export function isTopicExisting(error: unknown): boolean {
   const errors = typeof error === "object" && error !== null && "errors" in error ? error.errors : undefined;
   const each = Array.isArray(errors) ? errors : [error];
@@ -104,12 +106,15 @@ export function isOffsetOutOfRange(error: unknown): boolean {
   return chain(error).some(({ name, type }) => name === "KafkaJSOffsetOutOfRange" || type === "OFFSET_OUT_OF_RANGE");
 }
 
-/** True when the broker will never take these records, however often they are sent. */
+/** True when the broker will refuse these records however often they are sent. */
 export function isRefusedRecord(error: unknown): boolean {
   return chain(error).some(({ type }) => REFUSED_RECORDS.has(type));
 }
 
-/** Ours, with kafkajs's as the cause; a PosthasteError stays what it is, also where kafkajs wrapped it. */
+/**
+ * A PosthasteError with kafkajs's error as its cause. A PosthasteError, also one that kafkajs wrapped, is returned as
+ * it is.
+ */
 export function toPosthasteError(error: unknown, what: string): PosthasteError {
   const ours = chain(error).find((each) => each instanceof PosthasteError);
   if (ours !== undefined) return ours;
@@ -125,7 +130,10 @@ export function toPosthasteError(error: unknown, what: string): PosthasteError {
   return new PosthasteError("internal", `${what}: ${describe(error)}`, cause);
 }
 
-/** The shortest text that names a failure, for a log line: the deepest error's type, or its name and message. */
+/**
+ * A short text that names a failure, for a log line: what to change, or the deepest error's type, or its name and
+ * message.
+ */
 export function describe(error: unknown): string {
   const refusal = refusalOf(error);
   if (refusal !== undefined) return refusal;
@@ -139,7 +147,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The error and its causes, outermost first; kafkajs wraps what its retrier gave up on. */
+/** The error and its causes, outermost first: kafkajs's retrier wraps the error after which it gave up. */
 function chain(error: unknown): readonly ErrorFields[] {
   const found: ErrorFields[] = [];
   for (let each = error; typeof each === "object" && each !== null && found.length < 8; each = causeOf(each)) {

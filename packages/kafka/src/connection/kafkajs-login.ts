@@ -1,13 +1,14 @@
 /**
- * Our logins as kafkajs takes them. Whatever ends one is a connection's failure to kafkajs: it tries such again, where
- * a refused login makes a consumer of it crash for good.
+ * Gives our logins to kafkajs as an authentication mechanism. kafkajs's consumers crash for good at an error that it
+ * takes for a refused login, and try again after a failed connection; so every failure of a login is shown to kafkajs
+ * as a failed connection.
  */
 import type { Mechanism } from "kafkajs";
 import { type KafkaLogin, mechanismName, refusedLogin, runLogin } from "../login/login.ts";
 import type { Exchange } from "../login/scram.ts";
 import { isLoginRefused, messageOf } from "./kafka-errors.ts";
 
-/** For kafkajs's `sasl`. */
+/** For the option `sasl` of a kafkajs client. */
 export function kafkajsLogin(login: KafkaLogin): Mechanism {
   return {
     mechanism: mechanismName(login),
@@ -31,7 +32,7 @@ export function kafkajsLogin(login: KafkaLogin): Mechanism {
   };
 }
 
-/** Told by its name, by which kafkajs takes it for a connection's. */
+/** Has the name by which kafkajs knows a failed connection. */
 class LoginFailure extends Error {
   override readonly name = "KafkaJSConnectionError";
   readonly retriable = true;
@@ -43,14 +44,17 @@ class LoginFailure extends Error {
   }
 }
 
-/** As the protocol before SaslAuthenticate had it; kafkajs passes it on as it is. */
+/**
+ * The bytes that kafkajs puts into a SaslAuthenticate request unchanged: a four-byte length, then the message, as the
+ * request's only field wants them.
+ */
 function withLength(message: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(message.length);
   return Buffer.concat([length, message]);
 }
 
-/** A length of -1 is none. */
+/** The message of a SaslAuthenticate answer without its four-byte length. A length of -1 means an empty message. */
 function withoutLength(bytes: Buffer): Buffer {
   return bytes.subarray(4);
 }

@@ -1,25 +1,25 @@
 /**
- * The liveness watch: makes a hung broker look like a dead one (rule L1).
+ * The liveness watch: it makes a hung broker look like a dead one to kafkajs (rule L1).
  *
- * kafkajs takes a dead broker well and waits for a hung one (paused, out of disk bandwidth, half of a network) as long
- * as the hang lasts. So each broker is asked for its ApiVersions twice a second on a connection of its own, since a
- * broker answers the requests of one connection in order and a slow answer behind another request says nothing.
+ * kafkajs soon notices that a broker is dead, and waits for a hung one (paused, out of disk bandwidth, cut off by half
+ * a network) as long as the hang lasts. So the watch asks each broker for its API versions twice a second, on a
+ * connection of its own: on a shared connection a broker answers requests in order, and a slow answer would only show
+ * that another request is slow.
  *
- * Owns: one probe connection a broker, one timer, and the list of every open socket by broker. A broker is
+ * Owns: one probe connection a broker, one timer, and every open socket by broker. A broker is
  * - *unknown* until its present probe has an answer;
- * - *answering* from then on;
- * - *unresponsive* from `UNRESPONSIVE_TICKS` ticks without an answer to its next answer.
+ * - *answering* from that answer on;
+ * - *unresponsive* from the tick at which L1a holds until the broker's next answer.
  * L1a  A broker is unresponsive after `UNRESPONSIVE_TICKS` ticks without an answer while another broker answers. The
- *      watch counts ticks and not time: when this process's own event loop is blocked it misses ticks, and must not
+ *      watch counts ticks and not time: while this process's own event loop is blocked it misses ticks, and must not
  *      blame the brokers.
- * L1b  The sockets of an unresponsive broker are destroyed and connects to it are refused, until it answers again.
- * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2). While it is
- *      the only one that is known, nothing hangs on how soon its answers fail, and it is asked at every fourth tick.
- * L1d  A dead broker, to which the probe cannot connect, is not the watch's to notice: kafkajs sees its own refused
- *      connects.
- * L1e  A broker that refuses this process (by its certificate or the login) answers nobody. Its probe pauses for five
- *      seconds, so that the broker is not made to refuse twice a second; `onRefused` tells what to change at each
- *      refusal, and `refusals` until the broker answers.
+ * L1b  The watch destroys the sockets of an unresponsive broker and refuses connects to it, until the broker answers.
+ * L1c  The only broker, or the last that answers, is never called unresponsive: clients wait for it (L2). While the
+ *      watch knows only one broker, it asks at every fourth tick: nothing depends on noticing a missed answer soon.
+ * L1d  The watch does not look for dead brokers, to which a probe cannot connect: kafkajs notices those itself.
+ * L1e  A broker that refuses this process (by its certificate or the login) does not count as answering. Its probe
+ *      pauses for five seconds, so that the broker need not refuse twice a second. `onRefused` is called with what to
+ *      change at each refusal, and `refusals` names it until the broker answers.
  */
 import { Socket } from "node:net";
 import type { KafkaLogin } from "../login/login.ts";
@@ -28,15 +28,15 @@ import type { BrokerAddress, Dial } from "./dial.ts";
 
 export interface LivenessOptions {
   /**
-   * Brokers to watch from the start, so that one that hangs then is cut too. Others are watched from their first socket
-   * on.
+   * The watch asks these brokers from the start, so that it can cut off one that hangs at the start. It asks any other
+   * broker from the first socket to it on.
    */
   readonly brokers: readonly BrokerAddress[];
   readonly dial: Dial;
-  /** How each probe logs in; not at all when absent. */
+  /** How each probe logs in; undefined where the listeners want no login. */
   readonly login?: KafkaLogin | undefined;
   readonly onChange: (broker: string, isUnresponsive: boolean) => void;
-  /** L1e; `advice` is a sentence that says what to change. */
+  /** Called at each refusal (L1e). `advice` is a sentence that says what to change. */
   readonly onRefused?: (broker: string, advice: string) => void;
   /** Called after each tick. */
   readonly onTick?: () => void;
@@ -46,13 +46,16 @@ export interface LivenessOptions {
 
 const TICK_MS = 500;
 const UNRESPONSIVE_TICKS = 4;
-/** A broker counts as answering, as a witness against another, below so many unanswered ticks. */
+/** A broker with fewer unanswered ticks than this counts as answering when the watch judges another broker. */
 const WITNESS_TICKS = 2;
-/** L1c: two seconds. */
+/** Two seconds (L1c). */
 const ONLY_BROKER_TICKS = 4;
-/** L1e: five seconds. */
+/** Five seconds (L1e). */
 const REFUSED_PAUSE_TICKS = 10;
-/** One connection that is cut where a listener of another kind would cut it may be a broker's stop. */
+/**
+ * So many probes in a row must be cut off like a client that speaks to the wrong kind of listener. A single cut may
+ * come from a broker that is stopping.
+ */
 const CUT_IN_A_ROW = 2;
 
 interface WatchedBroker {
@@ -60,14 +63,14 @@ interface WatchedBroker {
   readonly address: BrokerAddress;
   readonly sockets: Set<Socket>;
   probe: BrokerProbe | null;
-  /** Ticks since the probe last heard something during which it was owed something. */
+  /** Ticks at which the probe was waiting for the broker, since it last received a frame. */
   unansweredTicks: number;
   isUnresponsive: boolean;
   /** What to change; null unless the broker refuses this process. */
   advice: string | null;
-  /** Ticks until the broker is asked again, after a refusal. */
+  /** Ticks until the watch connects a probe again, after a refusal. */
   pausedTicks: number;
-  /** Probes in a row that were cut where a listener of another kind would cut them. */
+  /** Probes in a row that were cut off like a client that speaks to the wrong kind of listener. */
   cutProbes: number;
 }
 
@@ -96,8 +99,8 @@ export class LivenessWatch {
   }
 
   /**
-   * A socket to a broker, destroyed when the broker stops responding; it fails at once while the broker does not
-   * respond.
+   * Opens a socket to a broker. The watch destroys it when the broker becomes unresponsive; while the broker is
+   * unresponsive, the socket fails at once.
    */
   open(address: BrokerAddress, onConnect: () => void): Socket {
     const broker = this.#watch(address);
@@ -108,17 +111,17 @@ export class LivenessWatch {
     return socket;
   }
 
-  /** Brokers that do not respond now, as host:port. */
+  /** Unresponsive brokers, as host:port. */
   unresponsive(): readonly string[] {
     return [...this.#brokers.values()].filter((broker) => broker.isUnresponsive).map((broker) => broker.name);
   }
 
-  /** Brokers that answer now, as host:port; the others hang, are dead or were not heard of yet. */
+  /** Brokers that answer now, as host:port. The others hang, are dead, or have not answered yet. */
   answering(): readonly string[] {
     return [...this.#brokers.values()].filter(answersNow).map((broker) => broker.name);
   }
 
-  /** Brokers that refuse this process, each with what to change (L1e). */
+  /** Brokers that refuse this process, by host:port, each with what to change (L1e). */
   refusals(): ReadonlyMap<string, string> {
     return new Map(
       [...this.#brokers.values()].flatMap(({ name, advice }) => (advice === null ? [] : [[name, advice]])),
@@ -158,7 +161,7 @@ export class LivenessWatch {
       if (probe !== null) this.#countCut(broker, probe);
       if (broker.pausedTicks > 0) broker.pausedTicks -= 1;
       else this.#connectProbe(broker);
-    } else if (probe.isOwed) {
+    } else if (probe.awaitsAnswer) {
       broker.unansweredTicks += 1;
       const overdue = broker.unansweredTicks >= UNRESPONSIVE_TICKS;
       if (overdue && !broker.isUnresponsive && this.#anotherAnswers(broker)) this.#cutOff(broker);
@@ -188,7 +191,7 @@ export class LivenessWatch {
     this.#onChange(broker.name, false);
   }
 
-  /** Called once a probe that was closed. */
+  /** Counts how a probe was closed, once a probe. */
   #countCut(broker: WatchedBroker, probe: BrokerProbe): void {
     broker.probe = null;
     const { suspicion } = probe;
@@ -208,7 +211,7 @@ export class LivenessWatch {
     for (const socket of broker.sockets) socket.destroy(unresponsiveError(broker.name));
   }
 
-  /** L1c. */
+  /** Whether another broker answers (L1a, L1c). */
   #anotherAnswers(broker: WatchedBroker): boolean {
     for (const other of this.#brokers.values()) {
       if (other !== broker && answersNow(other)) return true;
@@ -217,24 +220,24 @@ export class LivenessWatch {
   }
 }
 
-/** A broker whose probe was closed is dead until it takes another. */
+/** A broker whose probe was closed does not answer until a new probe has an answer. */
 function answersNow({ probe, isUnresponsive, unansweredTicks }: WatchedBroker): boolean {
   return probe !== null && !probe.isClosed && probe.answers > 0 && !isUnresponsive && unansweredTicks < WITNESS_TICKS;
 }
 
-/** kafkajs unrefs a dead socket at every try to connect again, which Node counts as a listener each. */
+/** kafkajs adds a listener to a dead socket at each try to connect again, and Node would warn of more than ten. */
 function allowListeners(socket: Socket): Socket {
   return socket.setMaxListeners(0);
 }
 
-/** A socket that fails on the next tick, when its user has had time to listen for that. */
+/** A socket that fails on the next tick, so that its user has time to listen for the error. */
 export function refusedSocket(broker: string): Socket {
   const socket = allowListeners(new Socket());
   process.nextTick(() => socket.destroy(unresponsiveError(broker)));
   return socket;
 }
 
-/** `ECONNREFUSED`, so that kafkajs treats the broker as dead. */
+/** Has the code `ECONNREFUSED`, so that kafkajs treats the broker as dead. */
 function unresponsiveError(broker: string): Error {
   return Object.assign(new Error(`broker ${broker} does not answer`), { code: "ECONNREFUSED" });
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the n-th failure in a row (n from 1) is worth a log line: the first is, and each that doubles the count. A
- * long failure is seen to go on without filling the log.
+ * Whether to log the n-th failure in a row (`failures` = n, from 1): true for the first and each time the count has
+ * doubled. So a long failure stays visible without filling the log.
  */
 export function isSampledFailure(failures: number): boolean {
   // A power of two has one bit.

@@ -1,4 +1,4 @@
-/** Every metric of this package, with its help text; names and units are public. */
+/** Every metric of this package with its help text. Names and units are public. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { createProducerGauges, type WatchProducer } from "./producer-gauges.ts";
 
@@ -19,7 +19,7 @@ export interface KafkaMetrics {
   readonly unreadableRecords: Counter<"topic" | "reason">;
 }
 
-/** Creates them once for a process's registry. Whoever knows a label's value sets it to 0 at the start. */
+/** Creates the metrics once for a process's registry. Whoever knows a label's values sets each to 0 at the start. */
 export function createKafkaMetrics(registry: Registry): KafkaMetrics {
   const registers = [registry];
   return {

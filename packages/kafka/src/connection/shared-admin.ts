@@ -1,14 +1,14 @@
 /**
- * The connection's one admin client, shared by whoever asks.
+ * The one admin client of a connection, which all its users share.
  *
  * Owns: that client, while it is connected.
- * SA1  The client is connected at the first question. A failure of the connection throws it away: the next try has a
- *      new client, whose list of brokers begins with another.
- * SA2  A question is asked again for `patienceMs`, longer than an election takes; what is asked here can be asked twice
- *      without harm. A broker that refuses this process (by its certificate or the login) would do so for longer: its
- *      refusal is told at once.
- * SA3  What was asked again until the patience was over is told as a failure that passes, whatever kafkajs made of it:
- *      who can wait longer than that asks anew, and does not end for it.
+ * SA1  The first question connects the client. When its connection fails, the client is thrown away, and the next try
+ *      makes another, whose list of brokers begins one further on.
+ * SA2  A question that fails in passing is repeated for `patienceMs`, which is longer than an election takes: so only
+ *      questions that are safe to repeat belong here. A refusal of this process (its certificate or its login) outlasts
+ *      any patience and is reported at once.
+ * SA3  When the patience ends, the failure is reported as retryable, whatever error kafkajs made of it: a caller that
+ *      can wait longer asks again.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -20,16 +20,16 @@ import { isPassingFailure, isTopicMissing, refusalOf, toPosthasteError } from ".
 import { rotate } from "./seed-brokers.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
-/** An election takes 3 to 5 s with the session settings of rule P4. */
+/** In ms. An election takes 3 to 5 s with the broker session settings of rule P4. */
 export const ADMIN_PATIENCE_MS = 8000;
 const CONNECT_DEADLINE_MS = 5000;
-/** Making topics on a loaded machine takes seconds; everything else milliseconds. */
+/** In ms. Making topics takes seconds on a loaded machine; every other question takes milliseconds. */
 const ANSWER_DEADLINE_MS = 15_000;
 
 export interface SharedAdminOptions {
   readonly createClient: (options: ClientOptions) => KafkaClient;
   readonly brokers: readonly string[];
-  /** How long a question is asked again, in ms; default `ADMIN_PATIENCE_MS`. */
+  /** How long a question is repeated, in ms. Default `ADMIN_PATIENCE_MS`. */
   readonly patienceMs?: number;
   readonly clock?: Clock;
 }
@@ -43,14 +43,14 @@ interface ConnectedAdmin {
 export class SharedAdmin {
   readonly #options: Required<SharedAdminOptions>;
   #held: Promise<ConnectedAdmin> | null = null;
-  #made = 0;
+  #clientsMade = 0;
   #closed = false;
 
   constructor({ patienceMs = ADMIN_PATIENCE_MS, clock = SYSTEM_CLOCK, ...options }: SharedAdminOptions) {
     this.#options = { ...options, patienceMs, clock };
   }
 
-  /** Asks one question, connecting where that is needed. Rejects with a PosthasteError, `closed` after `close`. */
+  /** Asks one question; connects first where needed. Rejects with a PosthasteError, `closed` after `close`. */
   async use<R>(ask: (admin: Admin, cluster: Cluster) => Promise<R>): Promise<R> {
     const { clock, patienceMs } = this.#options;
     const giveUpAtMs = clock.monotonicMs() + patienceMs;
@@ -63,10 +63,11 @@ export class SharedAdmin {
         return await withDeadline(ask(admin, cluster), ANSWER_DEADLINE_MS, "asking the brokers");
       } catch (error) {
         failures += 1;
-        // kafkajs asks for every topic that it was ever asked about: the missing one may be an older question's.
+        // kafkajs asks for every topic that it was ever asked about, so the missing topic may be an earlier question's.
         const olderTopic = isTopicMissing(error) && failures === 1;
-        // kafkajs takes offsets apart that it has not: of a topic whose leaders it does not know yet, as one that was
-        // just made, and of a partition whose leader it lost between asking for the log's end and for its start.
+        // kafkajs throws a TypeError when it reads offsets that it does not have: of a topic whose leaders it does not
+        // know yet, such as a new one, and of a partition that lost its leader between the questions for the log's end
+        // and its start.
         const incomplete = error instanceof TypeError;
         const passing = olderTopic || incomplete || isPassingFailure(error) || isDeadline(error);
         if (passing || isTopicMissing(error)) this.#discard(held);
@@ -78,7 +79,7 @@ export class SharedAdmin {
     }
   }
 
-  /** Waits for nothing: a client that is being connected is destroyed when that ends. */
+  /** Resolves at once. A client that is still connecting is destroyed when its connect ends. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#held !== null) this.#discard(this.#held);
@@ -87,10 +88,10 @@ export class SharedAdmin {
   async #connect(): Promise<ConnectedAdmin> {
     const { createClient, brokers } = this.#options;
     const client = createClient({
-      brokers: rotate(brokers, this.#made),
+      brokers: rotate(brokers, this.#clientsMade),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
     });
-    this.#made += 1;
+    this.#clientsMade += 1;
     const { admin, cluster } = createAdmin(client.kafka);
     try {
       await withDeadline(admin.connect(), CONNECT_DEADLINE_MS, "connecting to the brokers");
@@ -107,7 +108,7 @@ export class SharedAdmin {
   }
 }
 
-/** SA3. */
+/** The retryable failure for kafkajs's TypeError (SA3). */
 function lacksLeader(cause: TypeError): PosthasteError {
   const what = "asking KAFKA_BROKERS: a partition has no leader";
   return new PosthasteError("broker_unavailable", what, { retryable: true, cause });

@@ -1,8 +1,8 @@
-/** One question for many askers: whoever asks gets an answer to a question that went out after they asked. */
+/** One request for many callers: each caller gets an answer to a request that went out after the call. */
 
 /**
- * Wraps `ask` so that at most one question is out at a time. Those who ask meanwhile share the next one, since the
- * answer that is on its way may be older than their asking.
+ * Wraps `ask` so that it runs once at a time. Calls that come while it runs share the next run, since the answer that
+ * is on its way may be older than the call.
  */
 export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let out: Promise<T> | null = null;

@@ -1,6 +1,4 @@
-/**
- * The process's own clocks, read at each call; whatever judges time takes a `Clock`, and this one where none is given.
- */
+/** The process's own clocks, read at each call. Code that judges time takes a `Clock`; this one is the default. */
 import type { Clock } from "@posthaste/core/time";
 
 export const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };

@@ -1,6 +1,6 @@
 /**
- * Kafka's own id of a topic: another one each time that the topic is made, so that it tells a topic that was made anew
- * from the one that had its name before.
+ * Kafka's own id of a topic. It changes each time that the topic is made, so it tells a topic that was made anew from
+ * the earlier topic of that name.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -14,31 +14,31 @@ import { ADMIN_PATIENCE_MS } from "./shared-admin.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 import { whenReachable } from "./when-reachable.ts";
 
-/** By the topic's name; null where the cluster has none (before Kafka 2.8). */
+/** Ids by topic name; null where the cluster gives topics no ids (before Kafka 2.8). */
 export type TopicIds = ReadonlyMap<string, string | null>;
 
 const ANSWER_DEADLINE_MS = 5000;
-/** Kafka's codes. */
+/** Kafka's error codes. */
 const KNOWN = 0;
 const UNKNOWN_TOPIC = 3;
 const LEADER_NOT_AVAILABLE = 5;
 
-/** The topic's id, or null where the cluster has none. Waits for brokers. Rejects with `topic_missing`. */
+/** The topic's id, or null where the cluster gives no ids. Waits for brokers. Rejects with `topic_missing`. */
 export async function readTopicId(connection: KafkaConnection, topic: string): Promise<string | null> {
   return (await readTopicIds(connection, [topic])).get(topic) ?? null;
 }
 
 export interface ReadTopicIdsOptions {
-  /** How long a missing topic is asked for again. Default `ADMIN_PATIENCE_MS`. */
+  /** How long to ask again for a missing topic, in ms. Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
-  /** Ends the waiting for brokers, which nothing else does: the last failure is the answer then. */
+  /** Ends the waiting for brokers, which has no other end; the call then rejects with the last failure. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
 /**
- * The ids of all of the topics, of which at least one is to be named. Waits for brokers. Rejects with `topic_missing`
- * where one of the topics does not exist for `missingPatienceMs`.
+ * The ids of all the topics; name at least one. Waits for brokers. Rejects with `topic_missing` when a topic does not
+ * exist for `missingPatienceMs`.
  */
 export async function readTopicIds(
   connection: KafkaConnection,
@@ -57,7 +57,7 @@ export async function readTopicIds(
         if (missing.length === 0) return found;
         throw new PosthasteError("topic_missing", `${missing.join(", ")}: no such topic`);
       } catch (error) {
-        // A topic that was just made is not known to every broker for a moment.
+        // A broker may not know of a topic that was made a moment ago.
         const isLast = signal?.aborted || clock.monotonicMs() >= giveUpAtMs;
         if (!isPosthasteError(error, "topic_missing") || isLast) throw error;
       }
@@ -70,17 +70,17 @@ export async function readTopicIds(
 }
 
 /**
- * Asks for topics' ids, now and again.
+ * Asks for the ids of some topics, as often as its owner calls `ask`.
  *
- * Owns: one kafkajs client, thrown away after each failure; the next one's list of brokers starts with another, and it
- * asks another leader, of another of the topics, so that one broker that cannot be reached stops nobody.
+ * Owns: one kafkajs client. A failure throws it away. The next client begins with another broker and asks the leader of
+ * another topic, so that one broker that cannot be reached does not stop the asking.
  */
 export class TopicIdQuestion {
   readonly #connection: KafkaConnection;
   readonly #topics: readonly string[];
   #client: KafkaClient | null = null;
   #broker: Broker | null = null;
-  #made = 0;
+  #clientsMade = 0;
 
   constructor(connection: KafkaConnection, topics: readonly string[]) {
     this.#connection = connection;
@@ -88,8 +88,8 @@ export class TopicIdQuestion {
   }
 
   /**
-   * The ids of those that exist. Rejects with `topic_missing` when the one whose leader is asked does not, and with
-   * `broker_unavailable`; not to be called while it is asked.
+   * The ids of those topics that exist. Rejects with `topic_missing` when the topic whose leader it asks does not
+   * exist, and with `broker_unavailable`. The caller must wait for one answer before it asks again.
    */
   async ask(): Promise<TopicIds> {
     try {
@@ -116,19 +116,20 @@ export class TopicIdQuestion {
   }
 
   /**
-   * The leader of a partition, of another one each time: it holds the topic, and is among the first to know of another.
+   * A leader of a partition of one of the topics, another one at each call. A leader holds the topic, and is among the
+   * first to learn that it was made anew.
    */
   async #connect(): Promise<Broker> {
     const count = this.#topics.length;
-    const index = this.#made % count;
+    const index = this.#clientsMade % count;
     const topic = this.#topics[index] ?? "";
-    // One more in each round of the topics, so that each leader of each topic is asked in the end.
-    const round = index + Math.floor(this.#made / count);
+    // Moves on by one in each round of the topics, so that after enough failures every leader of every topic was asked.
+    const round = index + Math.floor(this.#clientsMade / count);
     this.#client = this.#connection.createClient({
-      brokers: rotate(this.#connection.brokers, this.#made),
+      brokers: rotate(this.#connection.brokers, this.#clientsMade),
       requestTimeoutMs: ANSWER_DEADLINE_MS,
     });
-    this.#made += 1;
+    this.#clientsMade += 1;
     const cluster = createCluster(this.#client.kafka);
     await cluster.connect();
     await cluster.addTargetTopic(topic);

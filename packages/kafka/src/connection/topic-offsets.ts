@@ -1,35 +1,35 @@
-/** Where logs begin and end, by the brokers' word. */
+/** Where the logs of partitions begin and end, as the brokers say. */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
 import { type Cluster, errorOfCode } from "../kafkajs/kafkajs-internals.ts";
 import type { KafkaConnection } from "./connect.ts";
 
-/** Kafka's code. */
+/** Kafka's error code. */
 const LEADER_NOT_AVAILABLE = 5;
 
 export interface PartitionOffsets {
   readonly partition: number;
-  /** Offset of the first record that is kept. */
+  /** Offset of the first record that the log still holds. */
   readonly start: number;
   /** Offset that the next record will get. */
   readonly end: number;
 }
 
-/** By partition, in order. */
+/** Offsets of a topic's partitions, in order of partition. */
 export interface LedOffsets {
   readonly offsets: readonly PartitionOffsets[];
-  /** Partitions without a leader, whose offsets nobody can tell at the moment. */
+  /** Partitions without a leader: no broker can tell their offsets now. */
   readonly leaderless: readonly number[];
 }
 
-/** Of all partitions that have a leader: one without hides no other. Rejects with `topic_missing`. */
+/** The offsets of all partitions that have a leader, and which partitions have none. Rejects with `topic_missing`. */
 export function ledOffsets(connection: KafkaConnection, topic: string): Promise<LedOffsets> {
   return connection.withAdmin((admin) => askOffsets(admin, topic));
 }
 
 /**
- * Of all partitions, in order. Rejects with `topic_missing`, or `broker_unavailable` when one has no leader for as long
- * as is asked.
+ * The offsets of all partitions, in order. Rejects with `topic_missing`, or with `broker_unavailable` when a partition
+ * has no leader until the patience of `withAdmin` ends.
  */
 export function topicOffsets(connection: KafkaConnection, topic: string): Promise<readonly PartitionOffsets[]> {
   return connection.withAdmin(async (admin) => {
@@ -52,7 +52,7 @@ async function askOffsets(admin: Admin, topic: string): Promise<LedOffsets> {
   return { offsets, leaderless: partitions.filter((partition) => !known.has(partition)) };
 }
 
-/** Where the partitions of a topic end, of those that have a leader. */
+/** End offsets of a topic's partitions that have a leader, and which partitions have none. */
 export interface LedEnds {
   /** By partition. */
   readonly ends: ReadonlyMap<number, number>;
@@ -60,8 +60,8 @@ export interface LedEnds {
 }
 
 /**
- * The ends of several topics, by topic: one question about their partitions, and one to each broker that leads some.
- * Rejects with `topic_missing` when one of the topics does not exist.
+ * The end offsets of several topics, by topic: one request for their metadata, and one to each broker that leads a
+ * partition. Rejects with `topic_missing` when one of the topics does not exist.
  */
 export function ledEnds(connection: KafkaConnection, topics: readonly string[]): Promise<ReadonlyMap<string, LedEnds>> {
   return connection.withAdmin(async (_, cluster) => {
@@ -76,14 +76,17 @@ export function ledEnds(connection: KafkaConnection, topics: readonly string[]):
   });
 }
 
-/** What `topicOffsets` tells of one topic, of several, by topic: in one question more than `ledEnds` asks. */
+/**
+ * What `topicOffsets` says of one topic, for several topics, by topic. It asks each leading broker twice, where
+ * `ledEnds` asks once.
+ */
 export function offsetsOfTopics(
   connection: KafkaConnection,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, readonly PartitionOffsets[]>> {
   return connection.withAdmin(async (_, cluster) => {
     const partitionsOf = await readPartitions(cluster, topics);
-    // Both at once: what kafkajs knows of leaders may be another question's when the first is answered.
+    // Both requests start at once: before a second one started, another question could replace kafkajs's metadata.
     const [ends, starts] = await Promise.all([
       askEdges(cluster, partitionsOf, "end"),
       askEdges(cluster, partitionsOf, "start"),
@@ -101,26 +104,28 @@ export function offsetsOfTopics(
   });
 }
 
-/** All partitions of each topic, in order, as the brokers say now; what they say of leaders stays with the cluster. */
+/**
+ * All partitions of each topic, in order, as the brokers say now. The cluster object keeps the leaders for `askEdges`.
+ */
 async function readPartitions(
   cluster: Cluster,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, readonly number[]>> {
-  // kafkajs would ask for all topics of the cluster.
+  // For an empty list kafkajs would ask for all topics of the cluster.
   if (topics.length === 0) return new Map();
   await cluster.addMultipleTargetTopics(topics);
   await cluster.refreshMetadata();
   return new Map(
     topics.map((topic) => {
       const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
-      // Another question of the same cluster, about other topics, was answered last: this one is asked again.
+      // Another question of this cluster object, for other topics, replaced the metadata: `withAdmin` asks again.
       if (partitions.length === 0) throw errorOfCode(LEADER_NOT_AVAILABLE);
       return [topic, partitions.sort((a, b) => a - b)];
     }),
   );
 }
 
-/** Where each partition begins or ends that has a leader, by topic and partition. */
+/** Where the log of each partition that has a leader begins or ends, by topic and partition. */
 async function askEdges(
   cluster: Cluster,
   partitionsOf: ReadonlyMap<string, readonly number[]>,
@@ -141,7 +146,7 @@ async function askEdges(
   );
 }
 
-/** The end of a topic of one partition. */
+/** The end offset of a topic that has one partition. */
 export async function endOffset(connection: KafkaConnection, topic: string): Promise<number> {
   const [only] = await topicOffsets(connection, topic);
   if (only === undefined) throw new PosthasteError("topic_missing", `${topic} has no partition`);

@@ -1,9 +1,10 @@
 /**
- * Notices that a topic was made anew while it is read: whoever read on would take the new log's offsets for the old
- * one's.
+ * Notices when a topic that is being read was made anew. A reader that went on would take offsets of the new log for
+ * offsets of the old one.
  *
- * Owns: a timer and the one question that may be open, with those who wait for the next.
- * TW1  A broker that does not answer says nothing, nor does a topic that is missing for a moment: only another id does.
+ * Owns: a timer, and the one question that may be out with the callers that share it and the next.
+ * TW1  Only another id counts. A broker that does not answer shows nothing, nor does a topic that is missing for a
+ *      moment.
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";
@@ -13,11 +14,11 @@ import { TopicIdQuestion, type TopicIds } from "./topic-id.ts";
 const DEFAULT_EVERY_MS = 5000;
 
 export interface TopicWatchOptions {
-  /** The ids that the topics had when their reading began; where the cluster has none nothing is watched. */
+  /** The ids that the topics had when reading began. A topic without an id is not watched. */
   readonly topicIds: TopicIds;
-  /** Ms between two looks; default 5,000. */
+  /** Ms between two questions. Default 5,000. */
   readonly everyMs?: number;
-  /** Called once, with the topic that is another. */
+  /** Called at most once, with the topic that was made anew; the watch is closed then. */
   readonly onRemade: (topic: string) => void;
 }
 
@@ -28,7 +29,7 @@ export class TopicWatch {
   readonly #question: TopicIdQuestion;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Watches from now on, until `close`. */
+  /** Watches from now until `close`. */
   constructor(connection: KafkaConnection, options: TopicWatchOptions) {
     this.#connection = connection;
     this.#options = options;
@@ -44,7 +45,9 @@ export class TopicWatch {
     this.#question.close();
   }
 
-  /** Resolves when the brokers have answered, or failed, a question that was asked after the call. Never rejects. */
+  /**
+   * Asks the brokers once. Resolves when a question that began after the call was answered or failed. Never rejects.
+   */
   readonly look = singleFlight(() => this.#look());
 
   async #look(): Promise<void> {

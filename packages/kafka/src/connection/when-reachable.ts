@@ -1,4 +1,4 @@
-/** A process that starts before its brokers or its registry waits for them, and says so. */
+/** Lets a process that starts before its brokers or its schema registry wait for them, and log that it waits. */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -8,24 +8,25 @@ import { pause, retryPauseMs } from "./deadline.ts";
 import { describe } from "./kafka-errors.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
-/** Ms between two log lines about the same wait. */
+/** Ms between two log lines for the same wait. */
 const SAY_EVERY_MS = 5000;
 
 export interface Waiting {
   readonly log: Log;
-  /** What the log line says, beside the reason. */
+  /** Fields of the log line, beside the reason. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
   /**
-   * Whether a line is due; for several waits for the same, which share one. Each wait has its own where it is left out.
+   * True when a log line is due. Several waits for the same thing share one function, and so one line; a wait without
+   * it has its own.
    */
   readonly isLineDue?: () => boolean;
-  /** Ends the waiting: the last failure is the answer then. */
+  /** Ends the waiting; the call then rejects with the last failure. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
 }
 
-/** True at once and then not for `SAY_EVERY_MS` after it was. */
+/** Makes a function that is true at its first call, and afterwards at most once in `SAY_EVERY_MS`. */
 export function everySoOften(clock: Clock = SYSTEM_CLOCK): () => boolean {
   let saidAtMs = Number.NEGATIVE_INFINITY;
   return () => {
@@ -37,8 +38,8 @@ export function everySoOften(clock: Clock = SYSTEM_CLOCK): () => boolean {
 }
 
 /**
- * Runs `ask` until it no longer rejects with a PosthasteError that is retryable; any other rejection is the caller's at
- * once.
+ * Repeats `ask` until it resolves, or rejects with anything but a retryable PosthasteError; that rejection is passed
+ * on.
  */
 export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting): Promise<T> {
   const { log, fields, message, signal, isLineDue = everySoOften(waiting.clock) } = waiting;
@@ -54,8 +55,8 @@ export async function untilAnswered<T>(ask: () => Promise<T>, waiting: Waiting):
 }
 
 /**
- * The same for a question to the brokers; it ends when `signal` is aborted, or, of the admin client, when the
- * connection is closed.
+ * Repeats a question to the brokers as `untilAnswered` does, until `signal` is aborted. A question to the admin client
+ * also ends when the connection is closed.
  */
 export function whenReachable<T>(connection: KafkaConnection, ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return untilAnswered(ask, {
