@@ -88,15 +88,17 @@ export class AwaitedSchemas {
           unknown.saidAtMs = null;
           throw error;
         }
-        if (this.#isGivenUp(id, unknown)) return;
+        if (this.#noteUnknown(id, unknown)) return;
         throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });
       }
     };
     return untilAnswered(once, this.#options.waiting);
   }
 
-  /** Notes that the registry said once more that it does not know the schema (AW2). */
-  #isGivenUp(id: number, unknown: Unknown): boolean {
+  /**
+   * Notes that the registry said once more that it does not know the schema. True when the id is given up (AW2, AW4).
+   */
+  #noteUnknown(id: number, unknown: Unknown): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (unknown.saidAtMs !== null) unknown.forMs += nowMs - unknown.saidAtMs;
     unknown.saidAtMs = nowMs;

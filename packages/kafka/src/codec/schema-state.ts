@@ -7,8 +7,8 @@ import { readSchema } from "./schema-files.ts";
 import { hasCompatibility } from "./subject-compatibility.ts";
 
 /**
- * `registered`; `missing`: the subject lacks this schema; `loose`: the subject would also take a later schema that
- * cannot read what the earlier ones wrote.
+ * `registered`: the subject has this schema, and takes only schemas that read what all earlier ones wrote. `missing`:
+ * the subject lacks this schema. `loose`: the subject has it, and no compatibility level of its own that is as strict.
  */
 export type SchemaState = "registered" | "missing" | "loose";
 

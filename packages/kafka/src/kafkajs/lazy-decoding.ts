@@ -28,7 +28,7 @@ interface FetchedBatch extends Omit<BatchContext, "magicByte"> {
 export type DecodeBatch = (decoder: Decoder) => Promise<FetchedBatch>;
 
 const BATCH_DECODER = "kafkajs/src/protocol/recordBatch/v0/decoder.js";
-const WHO_USES_IT = "kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js";
+const BATCH_DECODER_USER = "kafkajs/src/protocol/requests/fetch/v4/decodeMessages.js";
 
 const APPEND_TIME_FLAG = 0x8;
 const TRANSACTIONAL_FLAG = 0x10;
@@ -37,8 +37,8 @@ const CONTROL_FLAG = 0x20;
 const require = createRequire(import.meta.url);
 
 /**
- * A fetch often ends in the middle of a batch, which kafkajs recognises by this error's name. A single error serves for
- * all fetches, since nobody reads its stack.
+ * A fetch often ends in the middle of a batch, which kafkajs recognises by this error's name. All fetches share one
+ * error, since nobody reads its stack.
  */
 const PARTIAL = Object.assign(new Error("a part of a record batch"), { name: "KafkaJSPartialMessageError" });
 
@@ -51,7 +51,7 @@ export function decodeLazily(): void {
   require(BATCH_DECODER);
   const module = require.cache[path];
   if (module === undefined || module.exports === decodeBatch) return;
-  if (require.cache[require.resolve(WHO_USES_IT)] !== undefined) {
+  if (require.cache[require.resolve(BATCH_DECODER_USER)] !== undefined) {
     throw new PosthasteError("internal", "kafkajs's decoder was taken before it could be replaced");
   }
   module.exports = decodeBatch;
@@ -65,7 +65,7 @@ export const decodeBatch: DecodeBatch = async (fetched) => {
   if (decoder.buffer.length < length) throw PARTIAL;
   const partitionLeaderEpoch = decoder.readInt32();
   const magicByte = decoder.readInt8();
-  // This passes over the checksum, at which kafkajs does not look either: TCP has its own.
+  // Skips the checksum, which kafkajs does not verify either: TCP has its own.
   decoder.forward(4);
   const attributes = decoder.readInt16();
   const context = {

@@ -12,7 +12,7 @@
  */
 import { createRequire } from "node:module";
 
-interface PartitionPicture {
+interface PartitionMetadata {
   readonly partitionErrorCode: number;
   readonly leader: number;
 }
@@ -20,7 +20,7 @@ interface PartitionPicture {
 interface MetadataAnswer {
   readonly topicMetadata: readonly {
     readonly topicErrorCode: number;
-    readonly partitionMetadata: readonly PartitionPicture[];
+    readonly partitionMetadata: readonly PartitionMetadata[];
   }[];
 }
 
@@ -72,7 +72,7 @@ export function takeLeaderlessPartitions(): void {
     };
   }
   leaveOutLeaderless();
-  forgetLeaderlessPictures();
+  expireLeaderlessMetadata();
 }
 
 function leaveOutLeaderless(): void {
@@ -92,7 +92,7 @@ function leaveOutLeaderless(): void {
 }
 
 /** LP3. */
-function forgetLeaderlessPictures(): void {
+function expireLeaderlessMetadata(): void {
   const { prototype }: { prototype: BrokerPool } = require("kafkajs/src/cluster/brokerPool.js");
   const refresh = prototype.refreshMetadata;
   prototype.refreshMetadata = async function refreshMetadata(this: BrokerPool, topics) {

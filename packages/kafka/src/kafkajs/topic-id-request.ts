@@ -42,7 +42,7 @@ function encodeTopic(topic: string): readonly Buffer[] {
 export function decodeTopicIdAnswer(bytes: Buffer): readonly NamedTopic[] {
   const reader = new Reader(bytes);
   reader.skipTags();
-  // This skips the throttle time.
+  // Skips the throttle time.
   reader.skip(4);
   reader.array(() => {
     reader.skip(4);
@@ -51,7 +51,7 @@ export function decodeTopicIdAnswer(bytes: Buffer): readonly NamedTopic[] {
     reader.skipBytes();
     reader.skipTags();
   });
-  // These are the cluster's id and its controller.
+  // Skips the cluster's id and its controller.
   reader.skipBytes();
   reader.skip(4);
   return reader.array(() => readTopic(reader));
@@ -61,15 +61,15 @@ function readTopic(reader: Reader): NamedTopic {
   const errorCode = reader.int16();
   const name = reader.text();
   const id = reader.bytes(ID_BYTES);
-  // This byte says whether the topic is internal.
+  // Skips the byte that says whether the topic is internal.
   reader.skip(1);
   reader.array(() => {
-    // These are the error, the partition, its leader and the leader's epoch, then the replicas: all, in sync, offline.
+    // Skips error, partition, leader and leader epoch, then three lists of replicas: all, in sync, offline.
     reader.skip(2 + 4 + 4 + 4);
     for (let list = 0; list < 3; list += 1) reader.array(() => reader.skip(4));
     reader.skipTags();
   });
-  // This skips the authorised operations.
+  // Skips the authorised operations.
   reader.skip(4);
   reader.skipTags();
   return { name, errorCode, topicId: id.equals(NO_ID) ? null : id.toString("base64url") };
