@@ -1,16 +1,16 @@
 /**
- * How a connection logs in at a broker, by any mechanism: kafkajs's connections and the liveness watch's go the same
- * way.
+ * How this process logs in at a broker, by each SASL mechanism. kafkajs's connections and the probes of the liveness
+ * watch both log in through this file.
  *
- * kafkajs's own mechanisms are not used: they report a connection that is lost during the login as a refused login,
- * which kafkajs then never tries again, and a token that the broker refuses as a token that it took.
+ * kafkajs's own mechanisms are not used. They report a connection that was lost during the login as a refused login,
+ * which kafkajs never tries again, and a token that the broker refused as a token that the broker took.
  */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Exchange, runScram } from "./scram.ts";
 
-/** Who logs in, and how. */
+/** The credentials of a login and its SASL mechanism. */
 export type KafkaLogin =
   | {
       readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
@@ -19,22 +19,23 @@ export type KafkaLogin =
     }
   | {
       readonly mechanism: "oauthbearer";
-      /** Path of a file that holds the token; read at each login. */
+      /** Path of a file that holds the token. Each login reads it. */
       readonly tokenFile: string;
     };
 
-/** A listener without SASL, to which somebody logs in. */
+/** Advice for a process that tries to log in at a listener without SASL. */
 export const NO_LOGIN =
   "the broker has no login on this port: leave KAFKA_SASL_MECHANISM out, or name the port of a SASL listener in KAFKA_BROKERS";
 
-/** As brokers name it. */
+/** The mechanism's name in Kafka's protocol. */
 export function mechanismName({ mechanism }: KafkaLogin): string {
   return mechanism.toUpperCase();
 }
 
 /**
- * Runs the login's messages over `exchange`. Rejects as `exchange` does, or with `broker_refuses`, saying what to
- * change, when the token's file cannot be read, the broker does not take it, or is not what it says.
+ * Sends the login's messages over `exchange`. Rejects as `exchange` does, and with a `broker_refuses` that says what to
+ * change: when the token's file cannot be read, when the broker refuses the token, and when the broker cannot prove
+ * that it knows the password (SCRAM).
  */
 export async function runLogin(login: KafkaLogin, exchange: Exchange): Promise<void> {
   switch (login.mechanism) {
@@ -54,13 +55,13 @@ export async function runLogin(login: KafkaLogin, exchange: Exchange): Promise<v
   }
 }
 
-/** RFC 7628. */
+/** A login by a token (RFC 7628). */
 async function runToken(tokenFile: string, exchange: Exchange): Promise<void> {
   const token = await readToken(tokenFile);
   const answer = await exchange(Buffer.from(`n,,\x01auth=Bearer ${token}\x01\x01`));
   if (answer.length === 0) return;
-  // A refusal is answered as if all were well, with the reason; the broker ends the login when it hears that it was
-  // read.
+  // A broker answers a refused token with an error code of 0 and the reason as the message. It ends the login once the
+  // client has confirmed the reason with a byte of value 1.
   await exchange(Buffer.of(1)).catch(() => {});
   throw refused(`${tokenAdvice(tokenFile)} (the broker says ${answer.toString().slice(0, 200)})`);
 }
@@ -78,7 +79,7 @@ function tokenAdvice(tokenFile: string): string {
   return `the broker does not take the token of KAFKA_SASL_TOKEN_FILE: put one into ${tokenFile} that has not expired and is for these brokers`;
 }
 
-/** What to change when the broker refused the login, with its own words. */
+/** What to change when the broker refused the credentials, with the broker's own words. */
 export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
   const advice =
     login.mechanism === "oauthbearer"
@@ -88,8 +89,8 @@ export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
 }
 
 /**
- * What to change when the broker does not know the mechanism; `offered` are those that it knows, if it has logins at
- * all.
+ * What to change when the listener does not know the mechanism. `offered` names the mechanisms that the listener knows;
+ * it is empty where the listener has no login.
  */
 export function refusedMechanism({ mechanism }: KafkaLogin, offered: readonly string[]): PosthasteError {
   const names = offered.map((each) => each.toLowerCase()).join(", ");
@@ -100,7 +101,7 @@ export function refusedMechanism({ mechanism }: KafkaLogin, offered: readonly st
   );
 }
 
-/** Retryable: whoever mends it at the brokers or in the token's file need not start the process again. */
+/** The error is retryable: an operator can mend it at the brokers or in the token's file without a restart here. */
 function refused(message: string): PosthasteError {
   return new PosthasteError("broker_refuses", message, { retryable: true });
 }

@@ -1,11 +1,11 @@
-/** Which hosts are this machine itself, so that nothing leaves it. Pure. */
+/** Which hosts are this machine itself, so that traffic to them leaves no machine. Pure. */
 import { BlockList, isIP } from "node:net";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
-/** `host` as a name or an address; an IPv6 address with or without brackets. */
+/** `host` is a name or an address; an IPv6 address may have brackets. */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
   const version = isIP(bare);

@@ -1,8 +1,9 @@
 /**
- * The requests of a broker probe, byte for byte, and their answers: ApiVersions, SaslHandshake, SaslAuthenticate. Pure.
+ * The requests that a probe of the liveness watch sends (ApiVersions, SaslHandshake, SaslAuthenticate), as bytes, and
+ * the readers of their answers. Pure.
  */
 
-/** What stands in front of each request, and of each answer. */
+/** Bytes of the length that precedes each request and each answer. */
 const LENGTH_BYTES = 4;
 const CORRELATION_BYTES = 4;
 const CLIENT_ID = "liveness";
@@ -11,22 +12,22 @@ const API_VERSIONS = 18;
 const SASL_HANDSHAKE = 17;
 const SASL_AUTHENTICATE = 36;
 
-/** Version 0; brokers answer it before a login too, once. */
+/** ApiVersions in version 0, which a SASL listener answers before a login too, but only once. */
 export const API_VERSIONS_REQUEST = encodeRequest(API_VERSIONS, 0, []);
 
-/** Version 1, behind which the login's messages go as SaslAuthenticate. */
+/** SaslHandshake in version 1: after it, the login's messages travel as SaslAuthenticate requests. */
 export function encodeHandshake(mechanism: string): Buffer {
   return encodeRequest(SASL_HANDSHAKE, 1, [shortString(mechanism)]);
 }
 
 export interface HandshakeAnswer {
-  /** Kafka's; 0 is none. */
+  /** Kafka's error code; 0 means no error. */
   readonly errorCode: number;
-  /** Mechanisms that the listener takes. */
+  /** The SASL mechanisms that the listener takes. */
   readonly mechanisms: readonly string[];
 }
 
-/** Throws for bytes that end early. */
+/** Throws a RangeError for bytes that end early. */
 export function decodeHandshake(answer: Buffer): HandshakeAnswer {
   const mechanisms: string[] = [];
   let at = CORRELATION_BYTES + 2 + 4;
@@ -38,7 +39,7 @@ export function decodeHandshake(answer: Buffer): HandshakeAnswer {
   return { errorCode: answer.readInt16BE(CORRELATION_BYTES), mechanisms };
 }
 
-/** Version 1, from Kafka 2.2 on: the first that tells how long the login lasts. */
+/** SaslAuthenticate in version 1 (Kafka 2.2), the first whose answer says how long the login lasts. */
 export function encodeAuthenticate(message: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(message.length);
@@ -47,18 +48,18 @@ export function encodeAuthenticate(message: Buffer): Buffer {
 
 export interface AuthenticateAnswer {
   readonly errorCode: number;
-  /** The broker's words about the error; empty when it has none. */
+  /** The broker's own words for the error; empty when it sends none. */
   readonly words: string;
   readonly message: Buffer;
-  /** Ms after which the broker wants another login; 0 is never. */
+  /** Ms after which the broker wants another login; 0 means never. */
   readonly lifetimeMs: number;
 }
 
-/** Throws for bytes that end early. */
+/** Throws a RangeError for bytes that end early. */
 export function decodeAuthenticate(answer: Buffer): AuthenticateAnswer {
   const errorCode = answer.readInt16BE(CORRELATION_BYTES);
   const wordsAt = CORRELATION_BYTES + 2 + 2;
-  // A length of -1 is null.
+  // A length of -1 means null.
   const wordsEnd = wordsAt + Math.max(0, answer.readInt16BE(wordsAt - 2));
   const messageAt = wordsEnd + 4;
   const messageEnd = messageAt + Math.max(0, answer.readInt32BE(wordsEnd));

@@ -1,6 +1,6 @@
 /**
- * SCRAM (RFC 5802, RFC 7677): a login in two messages that shows the password to nobody, and in which the broker shows
- * that it knows it too. Without channel binding, which Kafka has not.
+ * SCRAM (RFC 5802, RFC 7677): a login in two messages that shows the password to nobody on the network, and in which
+ * the broker proves that it knows the password too. Kafka has no channel binding, so this login uses none.
  */
 import { createHash, createHmac, pbkdf2, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
@@ -12,24 +12,27 @@ export interface ScramLogin {
   readonly digest: ScramDigest;
   readonly username: string;
   readonly password: string;
-  /** Printable ASCII without commas that no login had before. */
+  /** Printable ASCII without commas that no earlier login used. */
   readonly nonce: string;
 }
 
-/** Sends a message of the mechanism; resolves with the broker's answer. */
+/** Sends a message of the mechanism and resolves with the broker's answer. */
 export type Exchange = (message: Buffer) => Promise<Buffer>;
 
 const deriveKey = promisify(pbkdf2);
 const KEY_BYTES = { sha256: 32, sha512: 64 } as const;
-/** RFC 7677: with fewer, whoever reads one login on the way guesses the password faster. */
+/** RFC 7677 demands at least so many: with fewer, an eavesdropper on one login guesses the password faster. */
 const MIN_ITERATIONS = 4096;
-/** A broker that asks for more keeps a thread busy for seconds. */
+/** More would keep a thread of this process busy for seconds. */
 const MAX_ITERATIONS = 1_000_000;
-/** No channel binding, no other identity; and the same in base64. */
+/** The header that says: no channel binding, no other identity. `CHANNEL_BINDING` holds the same in base64. */
 const GS2_HEADER = "n,,";
 const CHANNEL_BINDING = "c=biws";
 
-/** Rejects as `exchange` does, or with `broker_refuses` when what answers does not know the password. */
+/**
+ * Logs in. Rejects as `exchange` does, or with `broker_refuses` when the answering side proves no knowledge of the
+ * password.
+ */
 export async function runScram({ digest, username, password, nonce }: ScramLogin, exchange: Exchange): Promise<void> {
   const clientFirst = `n=${username.replaceAll("=", "=3D").replaceAll(",", "=2C")},r=${nonce}`;
   const serverFirst = (await exchange(Buffer.from(`${GS2_HEADER}${clientFirst}`))).toString();
@@ -53,7 +56,7 @@ export async function runScram({ digest, username, password, nonce }: ScramLogin
   if (shown.length !== expected.length || !timingSafeEqual(shown, expected)) throw distrust("a wrong signature");
 }
 
-/** `r=…,s=…,i=…`. */
+/** The attributes of a message such as `r=…,s=…,i=…`, by their letter. */
 function readAttributes(message: string): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(message.split(",").map((attribute) => [attribute.slice(0, 1), attribute.slice(2)]));
 }

@@ -1,5 +1,6 @@
 /**
- * What to change when TLS refuses a connection: Node's and OpenSSL's codes, in a sentence that names the setting. Pure.
+ * What to change when TLS refuses a connection: a sentence for each code of Node and OpenSSL that names the setting.
+ * Pure.
  */
 
 type Refusal =
@@ -27,10 +28,10 @@ const BY_CODE: Readonly<Record<string, Refusal>> = {
   EPROTO: "no TLS",
 };
 
-/** Alerts of the other side, which versions of OpenSSL put other words in front of. */
+/** Alerts that the other side sent. OpenSSL's versions put different words in front of the alert's name. */
 const ALERT = /^ERR_SSL_(?:SSLV3|TLSV1|TLSV13|SSL\/TLS)_ALERT_(.+)$/;
 const BY_ALERT: Readonly<Record<string, Refusal>> = {
-  // Java's answer to no certificate at all, and TLS 1.3's own.
+  // Java sends BAD_CERTIFICATE to a client without a certificate, and TLS 1.3 sends CERTIFICATE_REQUIRED.
   BAD_CERTIFICATE: "wants a certificate",
   CERTIFICATE_REQUIRED: "wants a certificate",
   CERTIFICATE_UNKNOWN: "distrusts the certificate",
@@ -40,7 +41,7 @@ const BY_ALERT: Readonly<Record<string, Refusal>> = {
   PROTOCOL_VERSION: "nothing in common",
 };
 
-/** A listener of a broker with TLS, spoken to without. */
+/** Advice for a process that speaks plain TCP to a TLS listener. */
 export const BROKER_WANTS_TLS =
   "the broker speaks TLS on this port: set KAFKA_TLS to true, or name the port of a listener without TLS in KAFKA_BROKERS";
 
@@ -76,14 +77,14 @@ const OF_REGISTRY: Readonly<Record<Refusal, string>> = {
 };
 
 /**
- * The sentence for an error of a connection to a broker, its code at the end; undefined for an error that TLS has no
- * part in.
+ * What to change after this error of a connection to a broker, with the error's code; undefined for errors that are not
+ * of TLS.
  */
 export function brokerTlsRefusal(error: unknown): string | undefined {
   return tlsRefusal(error, OF_BROKER);
 }
 
-/** The same of the registry. */
+/** What `brokerTlsRefusal` says, for a connection to the schema registry. */
 export function registryTlsRefusal(error: unknown): string | undefined {
   return tlsRefusal(error, OF_REGISTRY);
 }

@@ -1,17 +1,19 @@
 /**
- * The incarnation of the events topic: which log an offset belongs to (origins, rules D1 to D3). It stands in the meta
- * topic, as text, and beside it the id that Kafka itself gave the topic: two records, written together.
+ * The incarnation of the events topic: a number that says which log of that topic an offset belongs to (origins, rules
+ * D1 to D3). The meta topic holds it as text, in one record, and in a second record the incarnation together with the
+ * id that Kafka gave the topic. Both records are written together.
  *
  * IN1  The topic incarnation only rises: its records carry it as their revision, and the table that reads them ignores
- *      a lower one.
- * IN2  A topic incarnation is used only for the topic whose Kafka id stands beside it. Where another id stands there,
- *      or none, a higher topic incarnation is written with the topic's own id. That costs at most repeats, since
- *      whoever writes under a new topic incarnation begins a sequence. To go on under the old one would let deliveries
- *      be taken for those of the topic that is gone.
- * IN3  Several processes may do so at once. What they write differs by the number alone: each number is above all that
- *      the old topic had, and each stands for the same topic.
- * IN4  No two topics share a topic incarnation. Where several processes wrote the same number, it is of the topic that
- *      stood beside it first, which all of them read alike; whoever wrote another topic raises the number once more.
+ *      a lower revision.
+ * IN2  A topic incarnation counts only for the topic whose Kafka id was written with it. For a topic with another id,
+ *      or where no id was written, `settleEventsLog` writes a higher topic incarnation with this topic's id. That costs
+ *      repeats at most, because a new topic incarnation starts a new sequence of origins. Under the old one, delivery
+ *      could take deliveries of the new topic for repeats of the old topic's.
+ * IN3  Several processes may raise the topic incarnation at once. Each then writes a number above all that the old
+ *      topic had, with the id of the same topic.
+ * IN4  No two topics share a topic incarnation. When two processes wrote the same number with different ids, the number
+ *      belongs to the id that was written first, which all processes read alike; the other process raises the number
+ *      once more.
  */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { EVENTS_INCARNATION_KEY, EVENTS_TOPIC_ID_KEY, type TopicNames } from "@posthaste/contracts/topics";
@@ -21,24 +23,29 @@ import { readTopicId } from "../connection/topic-id.ts";
 import { createTable } from "../log/table.ts";
 import { createProducer } from "../producer/producer.ts";
 
-/** The program that makes topics and raises the topic incarnation, for whoever has to. */
+/** The program of control that makes topics and raises the topic incarnation; errors name it to the operator. */
 export const TOPICS_PROGRAM = "services/control/src/topics-main.ts";
 
 export interface EventsLog {
   readonly incarnation: number;
-  /** The id of the topic that the topic incarnation is for; null where the cluster has none, or nobody wrote it. */
+  /**
+   * The id of the topic that the topic incarnation is for; null where the cluster gives no ids, or none was written.
+   */
   readonly topicId: string | null;
 }
 
-/** What stands in the meta topic; null when nothing does. Rejects with `topic_missing` when there is no meta topic. */
+/**
+ * The topic incarnation that the meta topic holds; null when it holds none. Rejects with `topic_missing` when the meta
+ * topic does not exist.
+ */
 export async function findEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog | null> {
   return (await readIncarnations(connection, names)).present;
 }
 
 interface Incarnations {
-  /** The newest; null when nothing was written. */
+  /** The newest topic incarnation; null when none was written. */
   readonly present: EventsLog | null;
-  /** The first topic id that stood beside each topic incarnation, as text (IN4). */
+  /** The topic id that was written first with each topic incarnation, by the topic incarnation as text (IN4). */
   readonly owners: ReadonlyMap<string, string>;
 }
 
@@ -64,8 +71,8 @@ async function readIncarnations(connection: KafkaConnection, names: TopicNames):
 }
 
 /**
- * The topic incarnation to write origins under (IN2). Waits for brokers. Rejects with `topic_missing` when the events
- * topic does not exist, or nothing stands in the meta topic.
+ * The topic incarnation under which origins are to be written (IN2). Waits for brokers. Rejects with `topic_missing`
+ * when the events topic does not exist, or the meta topic holds no topic incarnation.
  */
 export async function settleEventsLog(connection: KafkaConnection, names: TopicNames): Promise<EventsLog> {
   const topicId = await readTopicId(connection, names.events);
@@ -88,8 +95,8 @@ export async function settleEventsLog(connection: KafkaConnection, names: TopicN
 }
 
 /**
- * Writes a higher topic incarnation for the topic of this id, and answers what stands there then. It follows the time
- * in seconds, so that it rises even when the meta topic was lost with the events.
+ * Writes a higher topic incarnation for the topic with this id and returns the one that counts after that. The number
+ * is at least the time in seconds, so that it rises even when the meta topic was lost together with the events.
  */
 export async function raiseEventsLog(
   connection: KafkaConnection,
@@ -111,9 +118,9 @@ export async function raiseEventsLog(
     await producer.close();
   }
   const { present, owners } = await readIncarnations(connection, names);
-  // Another process may have written a higher one at the same time: then that is everybody's.
+  // Another process may have written a higher number for the same topic at the same time: all use that one.
   if (present !== null && present.incarnation > incarnation && present.topicId === topicId) return present;
-  // Also of a number that somebody has raised since: whose it is was settled by who wrote it first (IN4).
+  // Another process may own this number (IN4), also when somebody has raised it since.
   const isTaken = topicId !== null && owners.get(String(incarnation)) !== topicId;
   return isTaken ? raiseEventsLog(connection, names, topicId, nowMs) : { incarnation, topicId };
 }

@@ -1,11 +1,11 @@
 /**
  * Makes the cluster's topics match the catalogue.
  *
- * TA1  Nothing is ever deleted or shrunk; what cannot be changed is reported.
+ * TA1  It never deletes or shrinks anything; it reports what it cannot change.
  * TA2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
- * TA3  When `applyTopics` resolves, the events topic has a topic incarnation of its own (topics/incarnation.ts). The
- *      number is raised before the topic is made: a run that dies in between leaves a topic incarnation without a
- *      topic, and never a new topic with the topic incarnation of an old one.
+ * TA3  When `applyTopics` resolves, the events topic has a topic incarnation of its own (incarnation.ts). `applyTopics`
+ *      raises the number before it makes a new events topic. A run that dies in between leaves a topic incarnation
+ *      without a topic, never a new topic with an old topic's incarnation.
  */
 import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -18,13 +18,13 @@ import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "
 import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
 import { alterSettings, describeSettings } from "./topic-settings.ts";
 
-/** Making topics on a loaded machine takes seconds. */
+/** In ms: making topics takes seconds on a loaded machine. */
 const CREATE_TIMEOUT_MS = 10_000;
 const KNOWN_TRIES = 6;
-/** The program that calls `applyTopics`, for whoever started a service before it. */
+/** The advice in an error about topics that nobody has made. */
 const HOW_TO_MAKE_THEM = `to make what lacks, run ${TOPICS_PROGRAM}`;
 
-/** What would be changed; empty when the cluster matches. */
+/** The changes that `applyTopics` would make; empty when the cluster matches the catalogue. */
 export async function planTopics(
   connection: KafkaConnection,
   catalogue: readonly TopicSpec[],
@@ -39,11 +39,11 @@ export async function planTopics(
 
 export interface ApplyOptions extends Replication {
   readonly names: TopicNames;
-  /** Told once, before anything is changed. */
+  /** Called once with the plan, before anything is changed. */
   readonly onPlan?: (differences: readonly TopicDifference[]) => void;
 }
 
-/** Makes the cluster match and answers what was different. */
+/** Makes the cluster match the catalogue and returns the differences that it found. */
 export async function applyTopics(
   connection: KafkaConnection,
   catalogue: readonly TopicSpec[],
@@ -64,13 +64,16 @@ export async function applyTopics(
   return plan;
 }
 
-/** Also makes one where an earlier run, or whoever lost the meta topic, left none. */
+/**
+ * Gives the events topic a topic incarnation of its own, also where an earlier run, or the loss of the meta topic, left
+ * none.
+ */
 async function bindEventsLog(connection: KafkaConnection, names: TopicNames): Promise<void> {
   if ((await findEventsLog(connection, names)) === null) await raiseEventsLog(connection, names, null);
   await settleEventsLog(connection, names);
 }
 
-/** A topic that was just made is not known to every broker for a moment. */
+/** Repeats `ask` while a broker does not know a topic that was made a moment ago. */
 async function whenKnown(ask: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -83,7 +86,7 @@ async function whenKnown(ask: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** One line, for a person. */
+/** One line that describes a difference to a person. */
 export function formatDifference(difference: TopicDifference): string {
   const { topic } = difference;
   switch (difference.kind) {
@@ -100,7 +103,9 @@ export function formatDifference(difference: TopicDifference): string {
   }
 }
 
-/** Waits for brokers. Rejects with `topic_missing`, naming all that lack. */
+/**
+ * Resolves when all the topics exist. Waits for brokers. Rejects with a `topic_missing` that names all missing topics.
+ */
 export async function verifyTopics(connection: KafkaConnection, topics: readonly string[]): Promise<void> {
   const existing = new Set(await listTopics(connection));
   const missing = topics.filter((topic) => !existing.has(topic));
@@ -108,7 +113,9 @@ export async function verifyTopics(connection: KafkaConnection, topics: readonly
   throw new PosthasteError("topic_missing", `missing topics: ${missing.join(", ")}; ${HOW_TO_MAKE_THEM}`);
 }
 
-/** Every retry topic that exists, whatever the schedule says now (W4); shortest delay first. Waits for brokers. */
+/**
+ * All retry topics that exist, whatever the retry schedule says now (W4), the shortest delay first. Waits for brokers.
+ */
 export async function existingRetryTopics(connection: KafkaConnection, names: TopicNames): Promise<readonly string[]> {
   const topics = await listTopics(connection);
   const delayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
@@ -141,7 +148,7 @@ async function createTopics(
     try {
       await admin.createTopics({ topics, waitForLeaders: true, timeout: CREATE_TIMEOUT_MS });
     } catch (error) {
-      // Another process applies the same catalogue at the same time, or an earlier try got through.
+      // Another process may be applying the same catalogue, or an earlier try of this one may have succeeded unheard.
       if (!isTopicExisting(error)) throw error;
     }
   });
@@ -165,9 +172,9 @@ function settingChanges(plan: readonly TopicDifference[]): ReadonlyMap<string, R
   return changes;
 }
 
-/** One partition's copies, by the ids of the brokers that hold them. */
+/** Where the copies of one partition are, by the ids of brokers. */
 export interface PartitionCopies {
-  /** Negative where there is none. */
+  /** The leader's id; negative where the partition has no leader. */
   readonly leader: number;
   readonly replicas: readonly number[];
   readonly inSync: readonly number[];
@@ -177,7 +184,7 @@ export interface DescribedTopic extends ExistingTopic {
   readonly copies: readonly PartitionCopies[];
 }
 
-/** Those of the wanted topics that exist. Rejects where no broker answers. */
+/** The wanted topics that exist, with their settings. Rejects when no broker answers. */
 export async function readTopics(
   connection: KafkaConnection,
   wanted: readonly string[],

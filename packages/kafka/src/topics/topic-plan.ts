@@ -1,4 +1,4 @@
-/** What the cluster's topics lack to be those of the catalogue; a pure comparison. */
+/** Compares the cluster's topics with the catalogue's. Pure. */
 import type { TopicSpec } from "@posthaste/contracts/topics";
 
 export interface Replication {
@@ -6,7 +6,7 @@ export interface Replication {
   readonly minInsyncReplicas: number;
 }
 
-/** A topic as the cluster has it. */
+/** A topic as the cluster has it now. */
 export interface ExistingTopic {
   readonly name: string;
   readonly partitions: number;
@@ -23,11 +23,11 @@ export type TopicDifference =
       readonly kind: "configure";
       readonly topic: string;
       readonly setting: string;
-      /** Null when the cluster does not say. */
+      /** The value now; null when the cluster does not say. */
       readonly from: string | null;
       readonly to: string;
     }
-  /** What is never changed by itself: fewer partitions than there are, another replication factor. */
+  /** A difference that is reported and left: the topic has more partitions, or another replication factor. */
   | {
       readonly kind: "report";
       readonly topic: string;
@@ -35,25 +35,26 @@ export type TopicDifference =
       readonly detail: string;
     };
 
-/** The settings that the catalogue decides. */
+/** The settings that the catalogue decides for a topic. */
 export function settingsOf(spec: TopicSpec, { minInsyncReplicas }: Replication): ReadonlyMap<string, string> {
   const settings = new Map([
     ["cleanup.policy", spec.cleanup],
     ["message.timestamp.type", spec.timestamps],
     ["min.insync.replicas", String(minInsyncReplicas)],
-    // As it was sent: a cluster's own choice would cost the broker and every reader CPU for each record.
+    // The broker keeps batches as the producer sent them: compressing them would cost the broker and every reader CPU
+    // time.
     ["compression.type", "producer"],
   ]);
   if (spec.retentionMs !== null) {
     settings.set("retention.ms", String(spec.retentionMs));
-    // W7: nothing that waits is dropped for its size.
+    // A waiting record must not be dropped for the topic's size (W7).
     settings.set("retention.bytes", "-1");
   }
   if (spec.minCompactionLagMs !== undefined) settings.set("min.compaction.lag.ms", String(spec.minCompactionLagMs));
   return settings;
 }
 
-/** Differences in the catalogue's order; none when the cluster matches. */
+/** The differences, in the catalogue's order; none when the cluster matches. */
 export function compareTopics(
   catalogue: readonly TopicSpec[],
   existing: readonly ExistingTopic[],

@@ -1,20 +1,20 @@
-/** Reading and changing the settings of topics. */
-// By its default export: Node does not find the name of this one among kafkajs's.
+/** Reads and changes the settings of topics. */
+// By kafkajs's default export: Node cannot find `ConfigResourceTypes` among kafkajs's named exports.
 import kafkajs, { type Admin } from "kafkajs";
 
 const { TOPIC } = kafkajs.ConfigResourceTypes;
 
 export interface TopicSettings {
-  /** Defaults included. */
+  /** All settings, defaults included. */
   readonly all: ReadonlyMap<string, string>;
-  /** Only those that somebody gave to this topic. */
+  /** Only the settings that somebody gave to this topic. */
   readonly given: ReadonlyMap<string, string>;
 }
 
-/** The broker's word for a setting that was given to the topic itself. */
+/** The broker's number for a setting that was given to the topic itself. */
 const GIVEN_TO_TOPIC = 1;
 
-/** Every setting of these topics. */
+/** All settings of these topics, by topic. */
 export async function describeSettings(
   admin: Admin,
   topics: readonly string[],
@@ -39,8 +39,8 @@ export async function describeSettings(
 }
 
 /**
- * Gives topics settings, by topic and name. kafkajs can only write all of a topic's settings at once, so those that
- * were given to it before are written again.
+ * Gives topics settings, by topic and setting. kafkajs can only replace all settings of a topic at once, so this
+ * function writes those again that somebody gave to the topic before.
  */
 export async function alterSettings(
   admin: Admin,

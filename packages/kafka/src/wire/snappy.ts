@@ -11,7 +11,10 @@ const XERIAL_HEADER_BYTES = 16;
 const LITERAL = 0;
 const NEAR_COPY = 1;
 const COPY = 2;
-/** A literal that is longer has its length in the bytes that follow its tag. */
+/**
+ * A literal's tag holds its length up to this number. From here on, the tag says how many bytes after it hold the
+ * length.
+ */
 const LONG_LITERAL = 60;
 
 /** Answers the content. Throws `invalid_input` for bytes that are not Snappy's, or that hold more than `maxBytes`. */
