@@ -1,16 +1,18 @@
 /**
  * Commits the committable offsets of the owned partitions, again and again.
  *
- * Owns: one timer, and the one commit that may be outstanding (C10). From `start` to `stop` the timer always runs. The
- * committer is
- * - *awake* when the timer ends after `intervalMs`: something may have changed, or a commit is outstanding;
- * - *asleep* when the timer ends with the next forced commit (K3). `changed` wakes the committer.
+ * Owns: one timer, which runs from `start` to `stop`, and the one commit that may be outstanding (C10). The committer
+ * is
+ * - *awake* while the timer is set to `intervalMs`: something changed, or a commit is outstanding;
+ * - *asleep* while the timer is set to the next forced commit (K3). It falls asleep as it sends a commit; `changed`
+ *   wakes it.
  * K1  One commit covers every partition that changed. Commits are periodic: never one for each batch (C9).
- * K2  When a commit was not accepted, what it covered is due again.
- * K3  Every partition is committed at least every `FORCED_COMMIT_MS`, changed or not. So the group is seen to take
- *     commits, and a commit of a former owner that landed late is put right (C6). A gained partition is due at once.
- * K4  What changes is in a commit `intervalMs` later, or as much after the answer to the commit that is then
- *     outstanding. While nothing changes the process is not woken, but for K3.
+ * K2  When the brokers refuse a commit, the committer commits the partitions that it covered again.
+ * K3  The committer commits every partition at least every `FORCED_COMMIT_MS`, changed or not. That shows that the
+ *     brokers take commits, and it overwrites a commit of a former owner that landed late (C6). A gained partition is
+ *     due at once.
+ * K4  A change is in a commit within `intervalMs`, or within `intervalMs` of the answer to a commit that is
+ *     outstanding. Without changes only K3 wakes the process.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { CommitPoint, GroupSession } from "./group-session.ts";
@@ -18,8 +20,8 @@ import type { CommitPoint, GroupSession } from "./group-session.ts";
 const FORCED_COMMIT_MS = 5000;
 
 /**
- * What the committer asks of an owned partition. Whoever owns the partition calls `changed` whenever `commitPoint`
- * would answer something without force that it did not before.
+ * An owned partition, as the committer uses it. Its owner calls `changed` when `commitPoint(false)` starts to return a
+ * point.
  */
 export interface Committable {
   commitPoint(forced: boolean): CommitPoint | null;
@@ -32,7 +34,7 @@ export interface CommitterOptions {
   readonly intervalMs: number;
   readonly clock: Clock;
   readonly onCommitted: () => void;
-  /** A commit was not accepted, and why; `failures` counts those in a row. */
+  /** The brokers did not accept a commit, for this reason. `failures` counts such commits in a row. */
   readonly onFailed: (reason: unknown, failures: number) => void;
 }
 
@@ -57,19 +59,23 @@ export class Committer {
     this.#timer = undefined;
   }
 
-  /** An owned partition has something new to commit (K4). Cheap while the committer is awake. */
+  /**
+   * Tells the committer that an owned partition has something new to commit (K4). Cheap while the committer is awake.
+   */
   changed(): void {
     if (!this.#isAsleep || this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#wakeAfter(this.#options.intervalMs);
   }
 
-  /** The group was joined anew: a commit that is still outstanding belongs to the past and is not waited for. */
+  /**
+   * Tells the committer of a JOIN: a commit that is still outstanding names an older generation, so it waits for none.
+   */
   joined(): void {
     this.#outstanding = null;
   }
 
-  /** Resolves when what stands finished now was committed, or refused. */
+  /** Resolves when the brokers accepted or refused a commit of everything that is finished at the call. */
   async flush(): Promise<void> {
     await this.#outstanding;
     await this.#commit();
@@ -88,7 +94,7 @@ export class Committer {
     }
     this.#wakeAfter(Math.max(intervalMs, this.#msUntilForced()));
     this.#isAsleep = true;
-    // What changes from here on, and what this commit covers should it be refused, wakes the committer.
+    // From here on `changed` wakes the committer: for new changes, and for this commit's partitions if it is refused.
     void this.#commit();
   }
 

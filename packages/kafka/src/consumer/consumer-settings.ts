@@ -1,4 +1,4 @@
-/** What kafkajs's consumer is told: its times, how much it fetches, and that it never gives up by itself (C7, C8). */
+/** The settings of kafkajs's consumer: times, sizes of fetches, and retries without end (C7, C8). */
 
 import type { ConsumerConfig, RetryOptions } from "kafkajs";
 import { UNKNOWN_SCHEMA_PATIENCE_MS } from "../codec/awaited-schemas.ts";
@@ -18,35 +18,36 @@ const DEFAULT_TIMING: ConsumerTiming = {
   metadataMaxAgeMs: 60_000,
   unknownSchemaMs: UNKNOWN_SCHEMA_PATIENCE_MS,
 };
-/** A record of a retry topic may leave up to a second late, so its consumer need not look as often. */
+/** In ms. Records of a retry topic may leave up to a second late, so their consumer need not see a resume sooner. */
 const WAITING_MAX_WAIT_MS = 100;
-/** W3: what a head that waits brings along is dropped and fetched again. */
+/** Fetched records behind a head that is not due are dropped and fetched again (W3), so a fetch brings few of them. */
 const WAITING_MAX_BYTES_PER_PARTITION = 64 * 1024;
 const MAX_BYTES_PER_PARTITION = 512 * 1024;
 /**
- * Of one fetch: enough for sixteen full partitions, or for all retry topics. kafkajs names the partitions in the same
- * order each time, and those at the end wait where the answer is full.
+ * Bytes of one fetch: enough for sixteen full partitions, or for all partitions of retry topics. kafkajs names the
+ * partitions in the same order in each fetch, so a full answer makes the last ones wait.
  */
 const MAX_BYTES = 8 * 1024 * 1024;
 /**
- * A broker's fault must not crash the consumer, whose restart would wait for its own former member (C7): so kafkajs as
- * good as never gives up the group, nor its search for a broker, which ends when the client is destroyed.
+ * A consumer that crashes restarts as a new member and waits until the session of its former member ends (C7). So that
+ * no fault of a broker crashes it, kafkajs repeats joins and its search for brokers this often. Destroying the client
+ * ends both.
  */
-const FOR_EVER = 1_000_000_000;
+const UNLIMITED = 1_000_000_000;
 const PAUSES = { initialRetryTime: 100, maxRetryTime: 500 };
 
-/** For kafkajs's client, whose retries are its search for brokers. */
-export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: FOR_EVER };
+/** The retries of kafkajs's client, which are its search for brokers. */
+export const CLIENT_RETRY: RetryOptions = { ...PAUSES, retries: UNLIMITED };
 
 type Kind = Pick<WindowedConsumerOptions<never>, "delayMsOf" | "timing" | "groupId">;
 
-/** The given times, and the defaults of the consumer's kind for the others. */
+/** The caller's times, and the defaults for all others. */
 export function resolveTiming({ delayMsOf, timing }: Pick<Kind, "delayMsOf" | "timing">): ConsumerTiming {
   const waits = delayMsOf === undefined ? {} : { maxWaitMs: WAITING_MAX_WAIT_MS };
   return { ...DEFAULT_TIMING, ...waits, ...timing };
 }
 
-/** For `kafka.consumer`, less the assigner. */
+/** The settings for `kafka.consumer`, without the assigner. */
 export function consumerSettings({ groupId, delayMsOf }: Kind, timing: ConsumerTiming): ConsumerConfig {
   return {
     groupId,
@@ -58,6 +59,6 @@ export function consumerSettings({ groupId, delayMsOf }: Kind, timing: ConsumerT
     allowAutoTopicCreation: false,
     maxBytesPerPartition: delayMsOf === undefined ? MAX_BYTES_PER_PARTITION : WAITING_MAX_BYTES_PER_PARTITION,
     maxBytes: MAX_BYTES,
-    retry: { ...PAUSES, retries: FOR_EVER, restartOnFailure: () => Promise.resolve(false) },
+    retry: { ...PAUSES, retries: UNLIMITED, restartOnFailure: () => Promise.resolve(false) },
   };
 }

@@ -1,14 +1,14 @@
 /**
- * What a consumer looks at about once a second: how far it is (its lag), and whether it stands still (C7).
+ * Looks about once a second how far the consumer is behind (lag), and whether it has come to a standstill (C7).
  *
  * Owns: one timer.
  */
 import type { Lagging, LagMeter } from "./lag.ts";
 import type { StallWatch } from "./stall-watch.ts";
 
-/** What is asked of an owned partition. */
+/** An owned partition, as the ticks use it. */
 export interface Ticking extends Lagging {
-  /** Nothing is known to be left to fetch, it is not to be fetched now, or there is nobody to fetch it from. */
+  /** True when every known record was fetched, when fetching is paused, and when the partition has no leader. */
   readonly hasNothingToFetch: boolean;
 }
 
@@ -16,13 +16,13 @@ export interface ConsumerTicksOptions {
   readonly owned: () => readonly Ticking[];
   readonly lag: LagMeter;
   readonly stalls: StallWatch;
-  /** After so long, in ms, the consumer stands still. */
+  /** Ms without progress after which the consumer counts as stalled. */
   readonly stallLimitMs: number;
   readonly onStalled: (reason: Error) => void;
 }
 
 const LONGEST_TICK_MS = 1000;
-/** At least so many ticks come within the limit. */
+/** The watch ticks at least this often within the limit. */
 const TICKS_IN_LIMIT = 4;
 const END_OFFSETS_EVERY_TICKS = 5;
 

@@ -1,19 +1,20 @@
 /**
- * Windowed consumption of a group's topics (rules C1 to C10, D3, W1 and W3): kafkajs's consumer, and what it takes to
- * drain before partitions are given up, to begin exactly where the last owner stood, and to end rather than stand
- * still.
+ * Consumes the topics of a group by windows (C1 to C12, D3, W1, W3). Around kafkajs's consumer it adds: a drain before
+ * partitions are given up, a start exactly where the last owner stopped, and an end with a reason instead of a
+ * standstill.
  *
- * Owns: the parts that do that, each in a file of its own. The consumer is
+ * Owns: the parts that do this, each in a file of its own. The consumer is
  * - *new* until `start`;
- * - *running*, from then on: it joins, fetches and commits;
- * - *stopping*, from `stop` on: it drains, commits and then leaves the group;
- * - *ended*: by `stop` when it has drained, or at once by a failure.
- * CN3  Between the drain before a JOIN and the JOIN nothing is started (C4); the drain waits `rebalanceDrainMs` and
- *      `lastCommitMs` at the most.
- * CN4  The consumer ends once: by `stop`, or by `onFailure`, which is called once and not after `stop` has resolved.
- * CN5  The consumer reads the topics that had the names at its start. Where one was made anew it ends, within seconds:
- *      its next start reads the new one from the start, since the commits say of which topic they are.
- * CN1 and CN2 stand in owned-partitions.ts.
+ * - *running* from then on: it joins, fetches and commits;
+ * - *stopping* from `stop` on: it drains, commits, and then leaves the group;
+ * - *ended* when `stop` has drained, or at once by a failure.
+ * CN3  Between the drain before a JOIN and the JOIN the consumer starts nothing (C4). The drain takes at most
+ *      `rebalanceDrainMs` and `lastCommitMs`.
+ * CN4  The consumer ends once, by `stop` or by a failure. It calls `onFailure` at most once, and not after `stop`
+ *      resolved.
+ * CN5  The consumer reads the topics that had the names at its start. When one of them is made anew, the consumer ends
+ *      within seconds. Its next start reads the new topic from the start, because commits name their topic's id.
+ * owned-partitions.ts has CN1 and CN2.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -44,10 +45,10 @@ import type {
 } from "./windowed-consumer.ts";
 
 const LEAVE_DEADLINE_MS = 3000;
-/** While no broker answers there is nobody to take leave of. */
+/** In ms. While no broker answers, no broker can take note that this member leaves. */
 const UNANSWERED_LEAVE_MS = 500;
 
-/** Connects nothing before `start`. */
+/** Makes a consumer, which connects at `start`. */
 export function createWindowedConsumer<T, F = never>(
   connection: KafkaConnection,
   options: WindowedConsumerOptions<T, F>,
@@ -78,7 +79,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
   constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
     this.#connection = connection;
-    this.#options = withPatience(connection, options, this.#ending.signal);
+    this.#options = withSchemaWait(connection, options, this.#ending.signal);
     this.#timing = resolveTiming(options);
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#topics = new WatchedTopics(connection, options);
@@ -203,7 +204,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     }
   }
 
-  /** That the topic was made anew explains it better than its offset, and asks for nothing but a start (CN5). */
+  /**
+   * First asks whether the topic was made anew: that would explain the offset, and needs no advice but a new start
+   * (CN5).
+   */
   async #onOutOfRange(topic: string, partition: number): Promise<void> {
     await this.#topics.look();
     const what = `the position in ${topic} partition ${partition} is not in the log`;
@@ -218,7 +222,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     log.warn({ event: "commit_refused", group: groupId, failures, reason: describe(reason) }, "a commit is due again");
   }
 
-  /** Asked anew after each wait: `stop` may have been called meanwhile. */
+  /** Whether the state is *running*. `start` asks after each wait, since `stop` may have been called meanwhile. */
   #isRunning(): boolean {
     return this.#state === "running";
   }
@@ -232,8 +236,9 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   /**
-   * A fetch that waits long costs nothing, unless somebody waits for its end: whoever resumes meanwhile a partition
-   * that it leaves out, and `stop`, which ends the last one itself (fetch-loop.ts).
+   * How long a fetch that begins now waits at the broker for records, in ms. A long wait costs nothing while every
+   * partition is in the fetch. A partition that is paused is not: once resumed, it must wait for the fetch to end, so
+   * the wait is short then. `stop` does not wait for the last fetch but cuts it (fetch-loop.ts).
    */
   #fetchWaitMs(): number {
     const { maxWaitMs, idleMaxWaitMs } = this.#timing;
@@ -247,7 +252,8 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#drain.joined();
     this.#committer.joined();
     this.#fillTicks.wake();
-    // The first JOIN only: a group that joins again and again and takes no commit has come to a standstill too (C7).
+    // Only the first JOIN counts: a group that joins again and again without a commit has come to a standstill too
+    // (C7).
     if (this.#joins === 1) this.#stalls.heardGroup();
     this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
     this.#owned.join(assigned, { isStopping: this.#state === "stopping" });
@@ -291,8 +297,8 @@ function stoppedError(): PosthasteError {
   return new PosthasteError("closed", "the consumer was stopped");
 }
 
-/** A schema that is not to be had holds up the partitions that need it, for a time, and ends nothing. */
-function withPatience<T, F>(
+/** Makes a missing schema hold up, for a time, the partitions that need it, instead of ending the consumer. */
+function withSchemaWait<T, F>(
   connection: KafkaConnection,
   options: WindowedConsumerOptions<T, F>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * A fetched record as a window keeps it: with bytes of its own (PI4 of partition-intake.ts). kafkajs's buffers are
- * views of a whole fetch, and one record that waits would keep megabytes alive that no limit counts.
+ * Copies a fetched record for a window (PI4 of partition-intake.ts). kafkajs's buffers are views of a whole fetch: a
+ * single waiting record would keep megabytes alive that no limit counts.
  */
 import type { IncomingHeaders } from "@posthaste/contracts/headers";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -23,7 +23,10 @@ export function copiedRecord(message: KafkaMessage, { topic, partition }: TopicP
   };
 }
 
-/** Headers as text, which they are in all topics of the project; another's that are none keep their bytes. */
+/**
+ * Headers as text, which all topics of this project use. A header that is not UTF-8, as another writer's may be, keeps
+ * its bytes.
+ */
 function textHeaders(headers: IncomingHeaders): IncomingHeaders {
   let texts: Record<string, string | Buffer | (string | Buffer)[]> | null = null;
   for (const name in headers) {
@@ -41,7 +44,10 @@ function textOrBytes(value: string | Buffer): string | Buffer {
   return text.includes("\ufffd") ? Buffer.from(value) : text;
 }
 
-/** Why what a record needs cannot be fetched, with the record's place; what is no PosthasteError is left as it is. */
+/**
+ * A PosthasteError that says where the record is that needs what cannot be fetched. Any other error is returned as it
+ * is.
+ */
 export function unreadable({ topic, partition, offset }: IncomingRecord, error: unknown): unknown {
   if (!isPosthasteError(error)) return error;
   const where = `offset ${offset} of ${topic} partition ${partition}`;

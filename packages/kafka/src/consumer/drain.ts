@@ -1,55 +1,61 @@
 /**
- * Draining before partitions may be given up: nothing more is started, what runs is waited for, and what it finished is
- * committed (C4).
+ * Drains before partitions may be given up (C4): it stops new work, waits for the tasks that run, and commits what they
+ * finished.
  *
- * Owns: the one drain before the next JOIN, and who waits at the moment for the windows to fall idle.
+ * Owns: the one drain before the next JOIN, and the drains that wait for running tasks.
  */
 import { pause, withDeadline } from "../connection/deadline.ts";
 
-/** What is asked of an owned partition. */
+/** An owned partition, as the drain uses it. */
 export interface Draining {
   /** Tasks that were started and are not finished. */
   readonly running: number;
-  /** Nothing is taken in or started from now on. */
+  /** From now on the partition takes nothing in and starts nothing. */
   freeze(): void;
 }
 
 export interface DrainOptions {
   readonly owned: () => readonly Draining[];
-  /** What the owner of the partitions does beside the records; ends it. */
+  /** Ends the work that the consumer's user does beside the records. */
   readonly endOther?: (() => Promise<void>) | undefined;
-  /** Commits what is finished; resolves when that was answered. */
+  /** Commits what is finished. Resolves when the brokers accepted or refused it. */
   readonly flush: () => Promise<void>;
-  /** How long the JOIN may be held up for what runs, in ms. */
+  /** How long a drain before a JOIN waits for running tasks, in ms. */
   readonly rebalanceDrainMs: number;
-  /** How long a drain waits for `flush`, in ms. */
+  /** How long each drain waits for `flush`, in ms. */
   readonly lastCommitMs: number;
 }
 
 export class Drain {
   readonly #options: DrainOptions;
-  /** The drain before the next JOIN, for all that ask for it: kafkajs may join twice at once. */
+  /** The drain before the next JOIN, which all callers share: kafkajs may run two JOINs at once. */
   #beforeJoin: Promise<void> | null = null;
-  /** One for each drain that waits until nothing runs. */
+  /** One for each drain that waits for running tasks. */
   readonly #waiting = new Set<AbortController>();
 
   constructor(options: DrainOptions) {
     this.#options = options;
   }
 
-  /** Also while the consumer stops: what runs may take as long as `stop` allows, but no JOIN waits for it that long. */
+  /**
+   * Drains before a JOIN, also while `stop` drains: running tasks may take as long as `stop` allows, but no JOIN waits
+   * that long.
+   */
   beforeJoin(): Promise<void> {
     const { owned, rebalanceDrainMs } = this.#options;
     this.#beforeJoin ??= owned().length === 0 ? null : this.drain(rebalanceDrainMs);
     return this.#beforeJoin ?? Promise.resolve();
   }
 
-  /** The JOIN is over: the next one drains anew. */
+  /** The JOIN is over: the next one needs a new drain. */
   joined(): void {
     this.#beforeJoin = null;
   }
 
-  /** Freezes every window, waits for what runs, at most `timeoutMs`, and for the last commit. */
+  /**
+   * Freezes every window, waits at most `timeoutMs` for running tasks, then for the last commit. Resolves also when
+   * they take longer.
+   */
   async drain(timeoutMs: number): Promise<void> {
     for (const each of this.#options.owned()) each.freeze();
     const other = this.#endOther(timeoutMs);
@@ -59,13 +65,13 @@ export class Drain {
     await withDeadline(flush(), lastCommitMs, "the last commit").catch(() => undefined);
   }
 
-  /** To be called when a frozen partition has nothing left that runs. */
+  /** The consumer calls this when the last running task of a frozen partition is finished. */
   onIdle(): void {
     if (this.#hasRunning()) return;
     for (const waiting of this.#waiting) waiting.abort();
   }
 
-  /** Resolves after `timeoutMs` at the latest. */
+  /** Ends the other work. Resolves after `timeoutMs` at the latest. */
   #endOther(timeoutMs: number): Promise<void> | undefined {
     const ended = this.#options.endOther?.();
     return ended && withDeadline(ended, timeoutMs, "ending what runs beside").catch(() => undefined);

@@ -1,9 +1,8 @@
 /**
- * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and says what it
+ * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and passes on what it
  * fetched.
  *
- * Owns: one kafkajs client and the one consumer of it. It decides nothing: what a JOIN or a fetch means is told by its
- * hooks.
+ * Owns: one kafkajs client and its one consumer. It decides nothing: its hooks decide what a JOIN or a fetch leads to.
  */
 import type { Consumer, EachBatchPayload, PartitionAssigner } from "kafkajs";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -24,19 +23,17 @@ export interface FetchLoopOptions {
   readonly assigner: PartitionAssigner;
   /** How long a fetch that begins now waits at the broker for records, in ms. */
   readonly fetchWaitMs: () => number;
-  /** The group was joined, with these partitions. */
+  /** kafkajs joined the group, and the group assigned these partitions. */
   readonly onJoined: (assigned: Assigned) => void;
-  /** A fetch brought records. Answers false when they were refused: kafkajs then fetches them again. */
+  /** A fetch brought records. The hook returns false to refuse them: kafkajs then fetches them again. */
   readonly onFetched: (place: TopicPartition, batch: FetchedBatch) => boolean;
-  /**
-   * A fetch brought offsets that hold no record, which never come to the batch handler: kafkajs goes on behind them.
-   */
+  /** A fetch brought offsets without records. kafkajs moves on over them without calling its batch handler. */
   readonly onEmptyFetch: (place: TopicPartition, firstOffset: number, lastOffset: number) => void;
-  /** kafkajs gave up. */
+  /** kafkajs's consumer crashed. */
   readonly onCrash: (reason: Error) => void;
 }
 
-/** Partitions whose batches kafkajs hands over at the same time. */
+/** How many partitions' batches kafkajs hands over at the same time. */
 const CONCURRENT_PARTITIONS = 16;
 
 export class FetchLoop {
@@ -45,7 +42,7 @@ export class FetchLoop {
   readonly #consumer: Consumer;
   readonly #fetchWait: FetchWait;
 
-  /** Connects nothing. */
+  /** Makes client and consumer; `connect` connects them. */
   constructor(options: FetchLoopOptions) {
     this.#options = options;
     this.#client = options.connection.createClient({ retry: CLIENT_RETRY });
@@ -54,9 +51,8 @@ export class FetchLoop {
   }
 
   /**
-   * Connects and subscribes; tries again while no broker answers, since a service may be started before its brokers.
-   * Resolves early when `isWanted` says that nobody waits for it any more, whatever the attempt then comes to: the
-   * client that is destroyed by a stop finds no broker.
+   * Connects and subscribes. Repeats both while no broker answers, since a service may start before its brokers.
+   * Resolves as soon as `isWanted` is false, even after an error: a stop destroys the client, whose connect then fails.
    */
   async connect(isWanted: () => boolean): Promise<void> {
     const { groupId, topics } = this.#options.consumer;
@@ -73,7 +69,7 @@ export class FetchLoop {
     }
   }
 
-  /** Joins the group and fetches, until `disconnect`. */
+  /** Joins the group, and fetches until `disconnect`. Resolves once the group was joined. */
   async run(): Promise<void> {
     await this.#consumer.run({
       autoCommit: false,
@@ -83,7 +79,7 @@ export class FetchLoop {
     });
   }
 
-  /** The fetching of one partition of the assignment. */
+  /** Controls the fetching of one assigned partition. */
   fetchOf({ topic, partition }: TopicPartition): PartitionFetch {
     const here = [{ topic, partitions: [partition] }];
     return {
@@ -94,17 +90,17 @@ export class FetchLoop {
   }
 
   /**
-   * Leaves the group. Resolves when the brokers know; waits for them for as long as they take, but not for records that
-   * a fetch waits for.
+   * Leaves the group. Resolves when the brokers know; they may take any time, but a fetch that waits for records is
+   * cut.
    */
   disconnect(): Promise<void> {
-    // kafkajs has told its fetchers to stop when this call returns, and waits for the fetches that are out.
+    // When this call returns kafkajs has told its fetchers to stop, and waits for the fetches that are out.
     const disconnected = this.#consumer.disconnect();
     this.#fetchWait.cut();
     return disconnected;
   }
 
-  /** Destroys the sockets: kafkajs's loops end by themselves once they were told to and have none. */
+  /** Destroys the sockets. kafkajs's loops, which `disconnect` told to stop, then end by themselves. */
   destroy(): void {
     this.#client.destroy();
   }
@@ -118,7 +114,7 @@ export class FetchLoop {
       const { batchSize, firstOffset, lastOffset } = payload;
       if (batchSize === 0) onEmptyFetch(payload, Number(firstOffset), Number(lastOffset));
     });
-    // It has left the group; a broker's answer to the last fetch is all that is to come.
+    // The consumer has left the group: the only answer still to come is that of the last fetch, which nobody needs.
     consumer.on(consumer.events.STOP, () => this.#client.destroy());
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       onCrash(toPosthasteError(payload.error, `the consumer of group ${terms.groupId} crashed`));
@@ -137,7 +133,7 @@ export class FetchLoop {
   }
 }
 
-/** kafkajs's types leave out what its batches know: the offset that was asked for. */
+/** The offset that the fetch asked for. kafkajs's batches have it; its types leave it out. */
 function fetchedFrom(batch: object): number {
   return Number((batch as { readonly fetchedOffset?: unknown }).fetchedOffset);
 }

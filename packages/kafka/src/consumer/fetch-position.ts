@@ -1,33 +1,33 @@
 /**
- * How far a partition is fetched: the next offset to fetch, the log's end as far as it is known, and whether kafkajs
- * fetches on.
+ * How far a partition was fetched.
  *
- * Owns: these three. The partition begins paused, as kafkajs's consumer pauses what it gains.
+ * Owns: the next offset to fetch, the log's end as far as it is known, whether the partition has a leader, and whether
+ * its fetching is paused. A partition begins paused: the consumer pauses each partition that it gains.
  */
 
 /** kafkajs's fetching of one partition. */
 export interface PartitionFetch {
   pause(): void;
   resume(): void;
-  /** The next fetch begins at `offset`. */
+  /** Makes the next fetch begin at `offset`. */
   seek(offset: number): void;
 }
 
-/** Offsets of what a fetch brought. */
+/** The offsets that a fetch covered. */
 export interface FetchedSpan {
-  /** The offset that was asked for. */
+  /** The offset that the fetch asked for. */
   readonly fetchedFrom: number;
-  /** The last offset that the fetch covers, records or not. */
+  /** The last offset that the fetch covers, whether a record has it or not. */
   readonly lastOffset: number;
 }
 
 export class FetchPosition {
   readonly #fetch: PartitionFetch;
   #offset = 0;
-  /** Where a fetch from above was answered with a seek; -1 since the position moved otherwise. */
+  /** The position at which the last fetch from above was refused (PI1 of partition-intake.ts); -1 after a seek. */
   #soughtAt = -1;
   #endOffset = 0;
-  #isLed = true;
+  #hasLeader = true;
   #isPaused = true;
 
   constructor(fetch: PartitionFetch) {
@@ -39,48 +39,46 @@ export class FetchPosition {
     return this.#offset;
   }
 
-  /** The highest end of the log that was seen. */
+  /** The highest end offset of the log that was seen. */
   get endOffset(): number {
     return Math.max(this.#endOffset, this.#offset);
   }
 
-  /** The next fetch leaves the partition out: kafkajs sees that it is resumed only when that fetch has ended. */
+  /** While true, fetches leave the partition out. kafkajs sees a resume only when the fetch that is out has ended. */
   get isPaused(): boolean {
     return this.#isPaused;
   }
 
-  /**
-   * Nothing is known to be left to fetch, the partition is not to be fetched now, or it has no leader to be fetched
-   * from.
-   */
+  /** True when every known record was fetched, when fetching is paused, and when the partition has no leader. */
   get hasNothingToFetch(): boolean {
-    return this.#isPaused || !this.#isLed || this.#offset >= this.#endOffset;
+    return this.#isPaused || !this.#hasLeader || this.#offset >= this.#endOffset;
   }
 
   noteEnd(endOffset: number): void {
     if (endOffset > this.#endOffset) this.#endOffset = endOffset;
   }
 
-  /** Until it is told otherwise the partition has a leader. */
+  /** Notes whether the partition has a leader. At first it counts as having one. */
   noteLeader(isLed: boolean): void {
-    this.#isLed = isLed;
+    this.#hasLeader = isLed;
   }
 
-  /** Fetches from `offset` on. */
+  /** Makes fetching go on at `offset`. */
   seek(offset: number): void {
     this.#offset = offset;
     this.#soughtAt = -1;
     this.#fetch.seek(offset);
   }
 
-  /** Fetches anew from where the position is. */
+  /** Makes kafkajs fetch from the present position once more. */
   seekAgain(): void {
     this.#fetch.seek(this.#offset);
   }
 
   /**
-   * Moves over what a fetch brought, where that goes on from the position (PI1 of partition-intake.ts). A fetch from
-   * above it is *refused* once and the position sought; an *old* one lies below the position; every other is *taken*.
+   * Moves the position over a fetch, by PI1 of partition-intake.ts. *old*: the fetch lies below the position, which
+   * stays. *refused*: the fetch began above the position, and is the first to do so there; kafkajs is sent back to the
+   * position. *taken*: any other fetch; the position moves behind its last offset.
    */
   moveOver({ fetchedFrom, lastOffset }: FetchedSpan): "refused" | "old" | "taken" {
     if (lastOffset < this.#offset) return "old";
@@ -93,19 +91,21 @@ export class FetchPosition {
     return "taken";
   }
 
-  /** Moves over offsets that hold no record. False where they do not begin at the position. */
+  /** Moves over offsets without records. False when they do not begin at the position, which then stays. */
   skip(firstOffset: number, lastOffset: number): boolean {
     if (firstOffset !== this.#offset) return false;
     this.#offset = lastOffset + 1;
     return true;
   }
 
-  /** Pauses or resumes the partition, where that is a change. */
+  /** Pauses or resumes fetching, if that is a change. */
   setPaused(isPaused: boolean): void {
     if (isPaused !== this.#isPaused) this.restatePaused(isPaused);
   }
 
-  /** The same, said outright: kafkajs's own picture of what is paused outlives assignments. */
+  /**
+   * Pauses or resumes fetching even if that is no change: kafkajs remembers what was paused in an earlier assignment.
+   */
   restatePaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     if (isPaused) this.#fetch.pause();

@@ -1,44 +1,45 @@
 /**
- * The fetched records of a partition that are not taken into its window yet, in offset order.
+ * The fetched records of a partition that its window has not taken in yet, in offset order.
  *
- * Owns: the records. They are kept as kafkajs fetched them until they are taken, since most wait for no time at all.
+ * Owns: the records, as kafkajs fetched them: most of them wait for no time at all, and copying them would be for
+ * nothing.
  */
 import type { KafkaMessage } from "kafkajs";
 import type { FetchedSpan } from "./fetch-position.ts";
 
-/** What one fetch brought of the partition. */
+/** The records and offsets of one partition in one fetch. */
 export interface FetchedBatch extends FetchedSpan {
   readonly messages: readonly KafkaMessage[];
-  /** The partition's end offset at the time. */
+  /** The partition's end offset at the time of the fetch. */
   readonly endOffset: number;
 }
 
 export class FetchedBacklog {
   #messages: readonly KafkaMessage[] = [];
-  /** Those before it were taken. */
+  /** Index of the first record that the window has not taken in. */
   #next = 0;
 
   get size(): number {
     return this.#messages.length - this.#next;
   }
 
-  /** The lowest; undefined when there is none. */
+  /** The record with the lowest offset; undefined when the backlog is empty. */
   get head(): KafkaMessage | undefined {
     return this.#messages[this.#next];
   }
 
-  /** From the lowest on. */
+  /** All records, lowest offset first. */
   messages(): readonly KafkaMessage[] {
     return this.#messages.slice(this.#next);
   }
 
-  /** Appends what was fetched from above the last. */
+  /** Appends fetched records whose offsets are above all others of the backlog. */
   append(messages: readonly KafkaMessage[]): void {
     this.#messages = this.size > 0 ? [...this.#messages.slice(this.#next), ...messages] : messages;
     this.#next = 0;
   }
 
-  /** Removes the lowest. What was fetched with it is let go when none is left. */
+  /** Removes the record with the lowest offset. The memory of a fetch is freed when the backlog is empty. */
   shift(): void {
     this.#next += 1;
     if (this.size === 0) this.clear();

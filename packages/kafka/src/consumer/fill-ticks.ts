@@ -1,20 +1,20 @@
 /**
- * Has it decided every tenth of a second how far the windows are filled (window-fill.ts).
+ * Looks every tenth of a second how far each window is to be filled (window-fill.ts).
  *
- * Owns: one timer, where the consumer has a working set. From `start` to `stop` the ticks are
+ * Owns: one timer, if the consumer has a working set. From `start` to `stop` the ticks are
  * - *running* from `wake` on, until a look finds every owned partition at rest;
- * - *asleep* after that, until `wake`.
- * FT1  While the ticks are asleep no look would change anything: whoever hands records to a partition, or gains one,
- *      calls `wake`.
- * FT2  The first look after `wake` is told whether the process was busy since `wake`, and not how idle it was before.
+ * - *asleep* from then on, until `wake`.
+ * FT1  While the ticks are asleep a look would change nothing. The consumer calls `wake` when it gives records to a
+ *      partition or gains one.
+ * FT2  The first look after `wake` learns whether the process was busy since `wake`; the time before does not count.
  */
 import type { WorkingSet } from "./windowed-consumer.ts";
 
 const TICK_MS = 100;
 
-/** What is asked of an owned partition. */
+/** An owned partition, as the ticks use it. */
 export interface Filling {
-  /** It holds no record, and is filled to its limits when records come. */
+  /** The partition holds no record, fetched ones included, and its window may be filled to its limits. */
   readonly isAtRest: boolean;
   lookAtFill(isBusy: boolean): void;
 }
@@ -38,11 +38,11 @@ export class FillTicks {
     this.wake();
   }
 
-  /** Cheap while the ticks are running. */
+  /** Starts the ticks. Cheap while they are running. */
   wake(): void {
     const { workingSet } = this.#options;
     if (this.#timer !== undefined || !this.#isStarted || workingSet === undefined) return;
-    // FT2: `isBusy` tells of the time since it was asked last.
+    // `isBusy` answers for the time since its last call, so this call starts that time anew (FT2).
     workingSet.isBusy();
     this.#timer = setInterval(() => this.#look(workingSet), TICK_MS);
   }

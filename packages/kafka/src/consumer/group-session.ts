@@ -1,51 +1,51 @@
 /**
- * The consumer's membership in its group, and the two wrappers of kafkajs's parts that it takes to control it (C4,
- * C10).
+ * The consumer's membership in its group, and the two wrappers around parts of kafkajs by which this package controls
+ * it (C4, C10).
  *
- * kafkajs hands a custom assigner its cluster, and every JOIN awaits `cluster.findGroupCoordinator`. The session wraps
- * that call, and the coordinator that it answers.
+ * kafkajs gives a custom assigner its cluster object, and awaits `cluster.findGroupCoordinator` before every JOIN. The
+ * session wraps that call, and the coordinator that it returns.
  *
- * Owns: the membership (coordinator, member id, generation) of the last SYNC that was answered, as its request names
- * it. kafkajs may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of one
- * then goes by the coordinator that the other found.
- * GS1  Before each JOIN what was consumed is drained and committed (C4): `beforeJoin` is awaited, and must end soon.
- * GS2  A request that fails on the connection, or because the group is loading or has moved, is passed on as
- *      `NOT_COORDINATOR_FOR_GROUP`: kafkajs then looks the coordinator up and joins again under the same member id
- *      (C10).
- * GS3  Commits name the generation of their membership and are sent once. The brokers refuse a stale commit, so it
- *      never lands under a later generation. kafkajs's own commits can, since kafkajs sends them again after a rejoin.
- * GS4  A commit that is not accepted in time makes the next heartbeat ask for a rejoin, also a heartbeat that waits for
- *      its answer. Commits that are refused again and again do so too, whatever the reason: heartbeats may succeed all
- *      the while.
- * GS5  kafkajs is never told that there is no broker, since it crashes then (C7). It forgets the brokers that it lost
- *      and hears of those that came back with the next metadata only, so after the loss of two it may know none, though
- *      the third is up again.
- * GS6  After `end` kafkajs begins no fetch. Where the brokers change while the consumer stops, kafkajs would begin
- *      fetches that are over at once, one after the other for ever, and the process would get to nothing else.
+ * Owns: the membership (coordinator, member id, generation) of the last answered SYNC, with the ids of that SYNC's
+ * request. kafkajs may run two JOINs at once, one from each of two fetches that meet a moved leader, and the SYNC of
+ * one may then go to the coordinator that the other found.
+ * GS1  Before each JOIN the consumer drains and commits (C4): the session awaits `beforeJoin`, which must end soon.
+ * GS2  The session passes a request's failure to kafkajs as `NOT_COORDINATOR_FOR_GROUP` when the connection failed, or
+ *      the group is loading or has moved. kafkajs then looks the coordinator up and joins again under the same member
+ *      id (C10).
+ * GS3  A commit names its membership's generation, and the session sends it once. So the brokers refuse a stale commit,
+ *      and it never lands under a later generation. kafkajs's own commits may: kafkajs repeats them after a rejoin.
+ * GS4  A commit that no broker accepts in time makes the next heartbeat, or the one that waits for its answer, fail
+ *      with the request to rejoin. So do `REFUSALS_IN_A_ROW` refused commits, for any reason: heartbeats may succeed
+ *      all the while.
+ * GS5  The session never tells kafkajs that there is no broker, since kafkajs then crashes (C7). kafkajs forgets each
+ *      broker that it loses, and learns only from its next metadata of one that came back: when brokers fail one after
+ *      another it may know none while one is up.
+ * GS6  After `end` kafkajs begins no fetch. When the brokers change while a consumer stops, kafkajs would begin fetches
+ *      that end at once, one after the other for ever, and would leave no time for anything else.
  */
 import { type Assigner, type Broker, type Cluster, type PartitionAssigner, PartitionAssigners } from "kafkajs";
 import { withDeadline } from "../connection/deadline.ts";
 import { isPassingFailure } from "../connection/kafka-errors.ts";
 
 export interface GroupHooks {
-  /** Awaited before every JOIN. */
+  /** The session awaits this before every JOIN (GS1). */
   beforeJoin(): Promise<void>;
-  /** A heartbeat was answered. */
+  /** The coordinator answered a heartbeat. */
   onHeartbeat(): void;
-  /** kafkajs found the fetch offset outside the log and is about to start elsewhere, without a word. */
+  /** kafkajs found the fetch offset outside the log, and would silently go on at another offset. */
   onOutOfRange(topic: string, partition: number): void;
 }
 
-/** Where a partition stands by its group's commits. */
+/** The last commit of a group for one partition. */
 export interface CommittedPlace {
   readonly topic: string;
   readonly partition: number;
-  /** -1 when the group never committed it. */
+  /** -1 when the group never committed an offset of the partition. */
   readonly offset: number;
   readonly metadata: string | null;
 }
 
-/** What is to be committed for one partition. */
+/** The commit that is to be sent for one partition. */
 export interface CommitPoint {
   readonly topic: string;
   readonly partition: number;
@@ -53,10 +53,10 @@ export interface CommitPoint {
   readonly metadata: string;
 }
 
-/** GS4: about two seconds of commits. A rebalance that the heartbeat is about to notice refuses a few. */
+/** About two seconds of commits (GS4). A rebalance causes a few refusals too, until a heartbeat notices it. */
 const REFUSALS_IN_A_ROW = 20;
 
-/** What the coordinator is asked beside what kafkajs's types name. */
+/** The coordinator's requests that the session wraps; kafkajs's types leave some out. */
 interface CoordinatorRequests {
   joinGroup(request: unknown): Promise<unknown>;
   syncGroup(request: Omit<Membership, "coordinator">): Promise<unknown>;
@@ -81,44 +81,44 @@ export class GroupSession {
   #rejoinAsked = false;
   #ended = false;
   /**
-   * Commits in a row that this membership was refused. A new membership starts at 0; the committer's count, for the
-   * log, goes on.
+   * Refused commits in a row under this membership (GS4). A new membership starts at 0; the committer's count, for the
+   * log, does not.
    */
   #refusals = 0;
   #failHeartbeat: ((reason: unknown) => void) | null = null;
 
-  /** A commit, or a reading of commits, that takes longer than `deadlineMs` asks for a rejoin (C10). */
+  /** A commit, or a read of commits, that takes longer than `deadlineMs` asks for a rejoin (C10). */
   constructor(groupId: string, hooks: GroupHooks, deadlineMs: number) {
     this.#groupId = groupId;
     this.#hooks = hooks;
     this.#deadlineMs = deadlineMs;
   }
 
-  /** For kafkajs's `partitionAssigners`: round robin, and the way to the cluster. */
+  /** For kafkajs's `partitionAssigners`: it assigns round robin, and gives the session kafkajs's cluster object. */
   readonly assigner: PartitionAssigner = (config): Assigner => {
     this.#wrapCluster(config.cluster);
     return PartitionAssigners.roundRobin(config);
   };
 
-  /** The consumer is about to leave or has failed (GS6). */
+  /** The consumer is about to leave the group, or has failed (GS6). */
   end(): void {
     this.#ended = true;
   }
 
-  /** True when nobody else can have owned this member's partitions between its last two joins. */
+  /** True when no other member can have owned this member's partitions between its last two JOINs. */
   get isContinuous(): boolean {
     return this.#continuous;
   }
 
-  /** The next heartbeat, or the one that waits for its answer, is passed on as "not the coordinator". */
+  /** Makes the next heartbeat, or the one that waits for its answer, fail with `NOT_COORDINATOR_FOR_GROUP` (GS2). */
   requestRejoin(): void {
     this.#rejoinAsked = true;
     this.#failHeartbeat?.(notCoordinator("a rejoin was asked for"));
   }
 
   /**
-   * Sends one commit under the present membership. Resolves with null when it was accepted in time, else with the
-   * reason.
+   * Sends one commit under the present membership. Resolves with null when the brokers accepted it in time, else with
+   * the reason.
    */
   async commit(points: readonly CommitPoint[]): Promise<unknown> {
     const membership = this.#membership;
@@ -137,7 +137,7 @@ export class GroupSession {
     } catch (error) {
       if (membership === this.#membership) {
         this.#refusals += 1;
-        // Another generation is the heartbeat's to notice; what concerns the connection it may not notice for long.
+        // A heartbeat notices a new generation by itself, but may take long to notice a failed connection.
         if (isCoordinatorFailure(error) || this.#refusals >= REFUSALS_IN_A_ROW) this.requestRejoin();
       }
       return error;
@@ -145,8 +145,8 @@ export class GroupSession {
   }
 
   /**
-   * Reads what the group committed for these partitions. Rejects as kafkajs does, after asking for a rejoin where that
-   * helps.
+   * Reads the group's commits for these partitions. Rejects with kafkajs's error; if the coordinator failed, it asks
+   * for a rejoin first.
    */
   async committed(
     partitions: readonly { readonly topic: string; readonly partition: number }[],
@@ -187,8 +187,8 @@ export class GroupSession {
   }
 
   /**
-   * GS5: while kafkajs knows no broker it is told those that it knew last, and asking them makes it look for others.
-   * And GS6.
+   * While kafkajs knows no broker, it gets the ids that it knew last; asking those brokers makes it look for others
+   * (GS5). After `end` it gets an error (GS6).
    */
   #keepNodeIds(cluster: Cluster): void {
     const read = cluster.getNodeIds.bind(cluster);
@@ -204,23 +204,23 @@ export class GroupSession {
   #wrapCoordinator(coordinator: Broker): Broker {
     const requests = coordinator as unknown as CoordinatorRequests;
     const wrapped: CoordinatorRequests = {
-      joinGroup: (request) => movedOn(requests.joinGroup(request)),
+      joinGroup: (request) => passedOnAsMoved(requests.joinGroup(request)),
       syncGroup: async (request) => {
         const { memberId, generationId } = request;
-        const answer = await movedOn(requests.syncGroup(request));
-        this.#enter({ coordinator, memberId, generationId });
+        const answer = await passedOnAsMoved(requests.syncGroup(request));
+        this.#onSynced({ coordinator, memberId, generationId });
         return answer;
       },
       heartbeat: async (request) => {
         if (this.#rejoinAsked) throw notCoordinator("a rejoin was asked for");
-        const answer = await this.#unlessRejoin(movedOn(requests.heartbeat(request)));
+        const answer = await this.#orRejoin(passedOnAsMoved(requests.heartbeat(request)));
         this.#hooks.onHeartbeat();
         return answer;
       },
-      offsetFetch: (request) => movedOn(requests.offsetFetch(request)),
+      offsetFetch: (request) => passedOnAsMoved(requests.offsetFetch(request)),
       offsetCommit: (request) => {
-        // The session commits by `commit` alone: kafkajs makes this commit when it resets a partition that is out of
-        // range.
+        // Commits of this package go through `commit`. kafkajs itself commits only when it resets a partition whose
+        // offset is out of range.
         for (const { topic, partitions } of (request as { topics: TopicPlaces[] }).topics) {
           for (const { partition } of partitions) this.#hooks.onOutOfRange(topic, partition);
         }
@@ -230,7 +230,7 @@ export class GroupSession {
     return Object.assign(Object.create(coordinator), wrapped);
   }
 
-  #enter(membership: Membership): void {
+  #onSynced(membership: Membership): void {
     const before = this.#membership;
     this.#continuous =
       before !== null && before.memberId === membership.memberId && membership.generationId <= before.generationId + 1;
@@ -240,10 +240,10 @@ export class GroupSession {
   }
 
   /**
-   * The answer, or a rejection as soon as a rejoin is asked for: a coordinator answers a connection's requests in
-   * order.
+   * Passes the answer on, or rejects as soon as a rejoin is asked for. It cannot wait for the answer, since a
+   * coordinator answers a connection's requests in order.
    */
-  #unlessRejoin<R>(answer: Promise<R>): Promise<R> {
+  #orRejoin<R>(answer: Promise<R>): Promise<R> {
     return new Promise<R>((resolve, reject) => {
       this.#failHeartbeat = reject;
       answer.then(resolve, reject);
@@ -256,13 +256,13 @@ interface TopicPlaces {
   readonly partitions: readonly { readonly partition: number }[];
 }
 
-/** An error by which kafkajs looks the coordinator up and joins again. */
+/** An error that makes kafkajs look the coordinator up and join again. */
 function notCoordinator(why: string, cause?: unknown): Error {
   const error = new Error(why, { cause });
   return Object.assign(error, { type: "NOT_COORDINATOR_FOR_GROUP", code: 16, retriable: true });
 }
 
-/** GS2: what to do with a failure is to look again. */
+/** True when looking the coordinator up again may help (GS2). */
 function isCoordinatorFailure(error: unknown): boolean {
   return isPassingFailure(error) || (error as { code?: unknown } | null)?.code === "deadline_exceeded";
 }
@@ -271,7 +271,7 @@ function asMoved(error: unknown): unknown {
   return isCoordinatorFailure(error) ? notCoordinator("the coordinator does not answer", error) : error;
 }
 
-function movedOn<R>(answer: Promise<R>): Promise<R> {
+function passedOnAsMoved<R>(answer: Promise<R>): Promise<R> {
   return answer.catch((error: unknown) => {
     throw asMoved(error);
   });
@@ -290,7 +290,7 @@ function byTopic<P extends { readonly topic: string }, R>(
   return [...topics].map(([topic, partitions]) => ({ topic, partitions }));
 }
 
-/** kafkajs's types leave the metadata out. */
+/** The metadata of a commit, which kafkajs's types leave out. */
 function metadataOf(place: object): string | null {
   const { metadata } = place as { readonly metadata?: unknown };
   return typeof metadata === "string" ? metadata : null;

@@ -1,25 +1,26 @@
 /**
- * The lag of the owned partitions, for the public metrics: exact, and only while the partitions are owned.
+ * The lag of the owned partitions, as the public metrics show it. The series exist only while this process owns the
+ * partition.
  *
- * Lag in records is the end offset minus the committable offset. Lag in seconds is now minus the append time of the
- * lowest unfinished record, 0 when no such record is known. The records of a retry topic are also counted as waiting.
+ * Lag in records is the end offset minus the committable offset. Lag in seconds is the time since the append time of
+ * the lowest unfinished record; 0 when no such record is known. Records of a retry topic also count as waiting.
  *
- * Owns: the series, and the one question for end offsets that may be open. Of a partition that is paused, or whose
- * broker is gone, the end offset is known only by that question.
+ * Owns: the series, and the one request for end offsets that may be out. For a partition that is paused or whose leader
+ * is gone, only that request learns the end offset.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { ledEnds } from "../connection/topic-offsets.ts";
 import type { TopicPartition } from "./rebalance.ts";
 
-/** What is asked of an owned partition. */
+/** An owned partition, as the lag meter uses it. */
 export interface Lagging extends TopicPartition {
   readonly isLocating: boolean;
   readonly committableOffset: number;
   readonly endOffset: number;
   readonly oldestUnfinishedMs: number | null;
   noteEnd(end: number): void;
-  /** Whether the partition has a leader to be fetched from. */
+  /** Tells the partition whether it has a leader to fetch from. */
   noteLeader(isLed: boolean): void;
 }
 
@@ -27,7 +28,7 @@ export interface LagMeterOptions {
   readonly connection: KafkaConnection;
   readonly owned: () => readonly Lagging[];
   readonly clock: Clock;
-  /** Whether the topics are retry topics. */
+  /** True when the topics are retry topics. */
   readonly countWaiting: boolean;
 }
 
@@ -39,7 +40,7 @@ export class LagMeter {
     this.#options = options;
   }
 
-  /** Sets the series of what is owned. */
+  /** Sets the series of the owned partitions. */
   publish(): void {
     const { connection, owned, clock, countWaiting } = this.#options;
     const { metrics } = connection;
@@ -58,7 +59,7 @@ export class LagMeter {
     for (const [topic, records] of waiting) metrics.waitingRecords.set({ topic }, records);
   }
 
-  /** Removes the series of what is owned no more; call when `owned` says so. */
+  /** Removes the series of partitions that are no longer owned. Call it when `owned` leaves them out. */
   forget(lost: readonly TopicPartition[]): void {
     const { metrics } = this.#options.connection;
     if (metrics === undefined) return;
@@ -70,7 +71,7 @@ export class LagMeter {
     }
   }
 
-  /** Asks the brokers for the end offsets, of all topics at once, and tells the partitions; never rejects. */
+  /** Asks the brokers once for the end offsets of all owned topics, and tells the partitions. Never rejects. */
   async readEnds(): Promise<void> {
     const { connection, owned } = this.#options;
     if (this.#isAsking) return;

@@ -1,11 +1,13 @@
 /**
  * The partitions that this member of the group owns, from one JOIN to the next (C4, C5).
  *
- * Owns: the intakes of the owned partitions, and the epoch. An owned partition is *sought* (paused, its place is not
- * known) or *fetched from*; it is given up by a JOIN or at the end.
- * CN1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch does nothing any
- *      more (C4).
- * CN2  A gained partition is paused at once; it is fetched from when its place is found, and from nowhere else (C5).
+ * Owns: the intakes of the owned partitions, and the epoch. An owned partition is
+ * - *sought* from the JOIN that gained it: it is paused, and its place is not known;
+ * - *fetched from* once its place was found, until a JOIN gives it up or the consumer ends.
+ * CN1  The epoch rises at every JOIN and at the end. A search for places that began in an older epoch has no effect
+ *      (C4).
+ * CN2  A gained partition is paused at once. Fetching begins when its place was found, at that place and at no other
+ *      (C5).
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -27,13 +29,13 @@ export interface OwnedPartitionsOptions<T, F> {
   readonly fetchOf: (place: TopicPartition) => PartitionFetch;
   readonly stalls: StallWatch;
   readonly clock: Clock;
-  /** Nothing of a frozen partition runs any more. */
+  /** No task of a frozen partition runs any longer. */
   readonly onIdle: () => void;
   /** A partition has something new to commit. */
   readonly onChanged: () => void;
-  /** These are owned no more. */
+  /** This member no longer owns these partitions. */
   readonly onGivenUp: (lost: readonly TopicPartition[]) => void;
-  /** The consumer cannot go on: a bug of the caller, or a place that is not in the log. */
+  /** The consumer cannot go on: its handler has a bug, or a place is outside the log. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -57,7 +59,10 @@ export class OwnedPartitions<T, F> {
     return this.#intakes.find((each) => isSamePartition(each, place));
   }
 
-  /** The group was joined with these partitions. A consumer that stops gains none, and what it keeps stays frozen. */
+  /**
+   * Takes over what a JOIN assigned. A consumer that stops gains no partition, and the partitions that it keeps stay
+   * frozen.
+   */
   join(assigned: Assigned, { isStopping }: { readonly isStopping: boolean }): void {
     const { consumer, connection, session } = this.#options;
     this.#epoch += 1;
@@ -65,22 +70,22 @@ export class OwnedPartitions<T, F> {
     const found = this.#intakes.filter(({ isLocating }) => !isLocating);
     const sought = this.#intakes.filter(({ isLocating }) => isLocating);
     const { kept, lost, gained } = compareAssignment(found, assigned, session.isContinuous);
-    const begun = isStopping ? [] : gained.map((place) => this.#createIntake(place));
+    const created = isStopping ? [] : gained.map((place) => this.#createIntake(place));
     const counts = { kept: kept.length, lost: lost.length, gained: gained.length };
     connection.log.info({ event: "group_joined", group: consumer.groupId, ...counts });
-    this.#intakes = [...kept, ...begun];
+    this.#intakes = [...kept, ...created];
     this.#share.divide(this.#intakes.length);
     this.#giveUp(lost);
-    this.#expect(gained, sought);
+    this.#expectProgress(gained, sought);
     for (const place of gained) this.#options.fetchOf(place).pause();
-    // While the consumer stops, what is kept stays frozen: the drain of `stop` froze all that was owned.
+    // While the consumer stops, kept partitions stay frozen, as the drain of `stop` left them.
     if (!isStopping) for (const intake of kept) intake.keep();
     if (!isStopping) consumer.onKept?.(kept.map(({ window }) => window));
-    if (begun.length > 0) this.#search(begun, epoch);
+    if (created.length > 0) this.#search(created, epoch);
   }
 
   /**
-   * What held the intakes back holds them no more. Each time another partition comes first, so that none is starved.
+   * Backpressure no longer holds the intakes back. Another partition comes first each time, so that none is starved.
    */
   release(): void {
     const [first, ...others] = this.#intakes;
@@ -88,7 +93,7 @@ export class OwnedPartitions<T, F> {
     for (const intake of this.#intakes) intake.release();
   }
 
-  /** The consumer has ended: gives everything up. */
+  /** The consumer has ended: gives up every partition. */
   close(): void {
     this.#isClosed = true;
     this.#epoch += 1;
@@ -97,8 +102,11 @@ export class OwnedPartitions<T, F> {
     this.#giveUp(lost);
   }
 
-  /** A partition that is sought through join after join grows old; one that is another member's now does not. */
-  #expect(gained: readonly TopicPartition[], sought: readonly TopicPartition[]): void {
+  /**
+   * Starts the stall watch for gained partitions. A partition that stays sought through several JOINs keeps its age; a
+   * sought partition that another member owns now is forgotten.
+   */
+  #expectProgress(gained: readonly TopicPartition[], sought: readonly TopicPartition[]): void {
     const { stalls } = this.#options;
     for (const place of sought) if (!gained.some((each) => isSamePartition(each, place))) stalls.forget(place);
     for (const place of gained) stalls.expectPartition(place);
@@ -130,14 +138,15 @@ export class OwnedPartitions<T, F> {
     );
   }
 
-  /** kafkajs takes no orders for a consumer that has left. */
+  /** Passes a command to kafkajs, which takes none for a consumer that has left its group. */
   #unlessClosed(order: () => void): void {
     if (!this.#isClosed) order();
   }
 
   /**
-   * CN1: each partition begins when its own place is found. `epoch` is that of the JOIN: what a kept partition goes on
-   * with may have ended the consumer since.
+   * Searches the places of gained partitions, each of which begins when its own place was found (CN1). `epoch` is that
+   * of the JOIN. The present epoch may be higher already: when `join` resumed the kept partitions, a failure there may
+   * have ended the consumer.
    */
   #search(gained: readonly PartitionIntake<T, F>[], epoch: number): void {
     const { connection, session, consumer, topicIds, onFailure } = this.#options;
@@ -158,7 +167,7 @@ export class OwnedPartitions<T, F> {
       stalls.heardPartition(partition);
       partition.begin(place.offset, place.metadata);
     }
-    // That a partition has no leader is an answer of the brokers, and no standstill of this consumer.
+    // A partition without a leader does not make the consumer stall: the brokers answered.
     for (const partition of leaderless) stalls.heardPartition(partition);
     if (found.length > 0) consumer.onAssigned?.(found.map(({ partition }) => partition.window));
   }

@@ -1,21 +1,22 @@
 /**
- * The intake of one owned partition: what kafkajs fetches of it, on the way into its window.
+ * The intake of one owned partition: it leads the records that kafkajs fetches into the partition's window.
  *
- * Owns: the window, the fetch position, and the backlog: fetched records that the window has no space for yet, fewer
- * than half a window and one fetch. The intake is
+ * Owns: the window, the fetch position, and the backlog. The backlog holds fetched records for which the window has no
+ * space yet: at most half of what the window is filled to, and one fetch. The intake is
  * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
  * - *taking* from then on;
  * - *revoked* for good from `revoke` on.
- * PI1  Records are taken in once and in offset order. A batch that was fetched from above the position is refused and
- *      the position sought; a second one from the same place is taken, since kafkajs then skipped offsets without a
- *      record (C9).
- * PI2  The partition is paused exactly while there is a reason: its place is not known, its backlog is half of what the
- *      window is filled to, it has a backlog and backpressure holds it, its head is not due, or it is frozen. The
- *      intake pauses it and does not wait in kafkajs's batch handler, so that the broker's other partitions go on (C8).
- *      While its head's schema is waited for it fetches on, and the schemas of what comes behind are waited for
- *      meanwhile.
- * PI3  While the intake is frozen nothing is taken in.
- * PI4  What is taken in is a copy (copied-record.ts).
+ * It is also *frozen* from `freeze` to `keep`.
+ * PI1  The window takes each record once and in offset order. The intake refuses a batch that was fetched from above
+ *      the position, and sends kafkajs back to the position. It takes a second such batch, since then kafkajs skipped
+ *      offsets that hold no record (C9).
+ * PI2  Fetching is paused exactly while there is a reason: the intake is locating or frozen, its backlog is larger than
+ *      half of what the window is filled to, backpressure holds its backlog, or its head is not due. The intake pauses
+ *      instead of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8).
+ *      While the head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the
+ *      same time.
+ * PI3  A frozen intake takes in nothing.
+ * PI4  The window gets copies of the records (copied-record.ts).
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMessage } from "kafkajs";
@@ -34,7 +35,7 @@ import type { PartitionWindow, WindowedConsumerOptions } from "./windowed-consum
 export interface IntakeHooks {
   readonly clock: Clock;
   readonly share: WorkingSetShare;
-  /** A bug of the caller: the consumer ends. */
+  /** The consumer's handler has a bug: the consumer ends. */
   onFailure(reason: Error): void;
   /** Every task that was started is finished. Called only while the intake is frozen. */
   onIdle(): void;
@@ -43,8 +44,8 @@ export interface IntakeHooks {
 }
 
 /**
- * Part of a window: while the backlog is smaller the next fetch is asked for, so that it comes before the window runs
- * dry.
+ * Part of what the window is filled to. A backlog up to this size does not pause fetching, so that the next fetch comes
+ * before the window runs empty.
  */
 const FETCH_BELOW = 0.5;
 
@@ -54,7 +55,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
   readonly #options: WindowedConsumerOptions<T, F>;
   readonly #position: FetchPosition;
   readonly #hooks: IntakeHooks;
-  readonly #gate: RetryDelay | null;
+  readonly #delay: RetryDelay | null;
   readonly #window: OwnedPartitionWindow<T, F>;
   #mode: "locating" | "taking" | "revoked" = "locating";
   readonly #backlog = new FetchedBacklog();
@@ -75,7 +76,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#position = new FetchPosition(fetch);
     this.#hooks = hooks;
     const delayMs = options.delayMsOf?.(place.topic);
-    this.#gate = delayMs === undefined ? null : new RetryDelay(delayMs, hooks.clock, () => this.#pump());
+    this.#delay = delayMs === undefined ? null : new RetryDelay(delayMs, hooks.clock, () => this.#pump());
     this.#window = new OwnedPartitionWindow(place, options, {
       onFinished: () => this.#onFinished(),
       onChanged: () => hooks.onChanged(),
@@ -109,12 +110,12 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#position.endOffset;
   }
 
-  /** Append time of the lowest record that is known and not finished, in ms since the epoch; null without one. */
+  /** Append time of the lowest unfinished record that is known, in ms since the epoch; null when none is known. */
   get oldestUnfinishedMs(): number | null {
     const waiting = this.#backlog.head;
     return (
       this.#window.lowestTimestampMs ??
-      this.#gate?.head?.appendedAtMs ??
+      this.#delay?.head?.appendedAtMs ??
       (waiting === undefined ? null : Number(waiting.timestamp))
     );
   }
@@ -123,7 +124,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#position.hasNothingToFetch;
   }
 
-  /** Its place was found: begins to take in at `offset`, knowing what the commit's metadata says. */
+  /** The partition's place was found: takes records in from `offset` on, with what that commit's metadata says. */
   begin(offset: number, metadata: string | null): void {
     this.#mode = "taking";
     this.#window.open(offset, metadata);
@@ -131,7 +132,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#syncFetch();
   }
 
-  /** The group was joined again and the partition is still owned: fetching begins anew at the position (C5). */
+  /** A JOIN left the partition with this member: ends the freeze, and fetches anew from the position (C5). */
   keep(): void {
     this.#frozen = false;
     if (this.#mode === "taking") this.#position.seekAgain();
@@ -140,7 +141,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     this.#pump();
   }
 
-  /** Nothing is taken in or started, until `keep`. */
+  /** Takes nothing in and starts nothing, until `keep`. */
   freeze(): void {
     this.#frozen = true;
     this.#window.freeze();
@@ -151,40 +152,40 @@ export class PartitionIntake<T, F> implements TopicPartition {
   revoke(): void {
     this.#mode = "revoked";
     this.#window.revoke();
-    this.#gate?.close();
+    this.#delay?.close();
     this.#backlog.clear();
   }
 
-  /** The partition's end offset was seen otherwise than by a fetch. */
+  /** Notes the partition's end offset, as a fetch or the lag meter saw it. */
   noteEnd(end: number): void {
     this.#position.noteEnd(end);
-    this.#gate?.noteEnd(end);
+    this.#delay?.noteEnd(end);
   }
 
   noteLeader(isLed: boolean): void {
     this.#position.noteLeader(isLed);
   }
 
-  /** It holds no record, fetched ones included, and its window is filled to its limits when records come. */
+  /** True when the partition holds no record, fetched ones included, and its window may be filled to its limits. */
   get isAtRest(): boolean {
     const { records, fillTo, maxRecords } = this.#window;
     return this.#backlog.size === 0 && records === 0 && fillTo === maxRecords;
   }
 
-  /** Looks how far the window is to be filled. */
+  /** Looks how far the window is to be filled (window-fill.ts). */
   lookAtFill(isBusy: boolean): void {
     this.#window.lookAtFill(isBusy);
     if (this.#backlog.size > 0) this.#pump();
   }
 
-  /** What held the intake back holds it no more. */
+  /** Backpressure no longer holds the intake back. */
   release(): void {
     this.#pump();
   }
 
   /**
-   * Takes in what a fetch brought, at once or as the window empties. False when the batch was refused (PI1): then
-   * nothing of it was taken.
+   * Takes in a fetch's records, at once or as the window gets space. False when the batch was refused as a whole (PI1,
+   * PI3).
    */
   accept({ messages, fetchedFrom, lastOffset, endOffset }: FetchedBatch): boolean {
     if (this.#mode !== "taking" || this.#frozen) return false;
@@ -192,7 +193,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     const position = this.#position.offset;
     const moved = this.#position.moveOver({ fetchedFrom, lastOffset });
     if (moved !== "taken") return moved === "old";
-    // A broker answers whole batches, so records below the position may come along.
+    // A broker answers whole batches, so the first records may lie below the position.
     const above = fetchedFrom < position ? messages.filter(({ offset }) => Number(offset) >= position) : messages;
     this.#backlog.append(above);
     if (this.#prefetching) this.#prefetchAhead(above);
@@ -200,21 +201,21 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return true;
   }
 
-  /** A fetch brought offsets that hold no record (markers); they are passed over when they begin at the position. */
+  /** A fetch brought offsets without records, such as markers: passes over them when they begin at the position. */
   skip(firstOffset: number, lastOffset: number): void {
     if (this.#mode !== "taking" || this.#frozen) return;
     if (this.#position.skip(firstOffset, lastOffset)) this.#pump();
   }
 
   /**
-   * What to commit; null when nothing changed and it is not `forced`, and unless the partition is owned and its place
-   * known.
+   * What to commit for the partition; null unless the intake is taking, and null when nothing changed and `forced` is
+   * false.
    */
   commitPoint(forced: boolean): CommitPoint | null {
     return this.#mode === "taking" ? this.#window.commitPoint(forced) : null;
   }
 
-  /** A commit was not accepted: its point is due again. */
+  /** The brokers did not accept a commit: its point is due again. */
   commitFailed(): void {
     this.#window.commitFailed();
   }
@@ -225,7 +226,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     } else if (this.#backlog.size > 0) this.#pump();
   }
 
-  /** Takes in from the backlog while the window has space. */
+  /** Takes in records from the backlog while the window has space. */
   #pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -244,7 +245,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#pumping = false;
     }
     if (this.#mode !== "taking") return;
-    // Above the last record of the fetch there may be offsets that hold none: they are finished with it.
+    // Offsets above a fetch's last record may hold none. They count as finished once the fetch was taken in.
     if (this.#backlog.size === 0) this.#window.skipTo(this.#position.offset);
     this.#noteFull();
     this.#syncFetch();
@@ -262,19 +263,20 @@ export class PartitionIntake<T, F> implements TopicPartition {
   }
 
   /**
-   * False when the record's topic lets it wait: it becomes the head, and what was fetched behind it is dropped (W3).
+   * Whether the record is due; true for topics without a delay. A record that is not due becomes the head that waits,
+   * and the records fetched behind it are dropped (W3).
    */
   #isDue(record: IncomingRecord): boolean {
-    const gate = this.#gate;
-    if (gate === null) return true;
-    const waitMs = gate.msUntilDue(record);
+    const delay = this.#delay;
+    if (delay === null) return true;
+    const waitMs = delay.msUntilDue(record);
     if (waitMs <= 0) {
       this.#options.onReleased?.(this.topic, -waitMs);
       return true;
     }
     this.#backlog.clear();
     this.#position.seek(record.offset);
-    gate.hold({ offset: record.offset, appendedAtMs: record.timestampMs }, waitMs);
+    delay.hold({ offset: record.offset, appendedAtMs: record.timestampMs }, waitMs);
     return false;
   }
 
@@ -293,7 +295,9 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return true;
   }
 
-  /** What stands behind a record that waits for its schema may lack one too: all are waited for at once. */
+  /**
+   * Asks for the schemas of the records behind a waiting head too, so that all missing schemas are waited for at once.
+   */
   #prefetchAhead(messages: Iterable<KafkaMessage>): void {
     for (const { value } of messages) if (value !== null) this.#options.prefetchAhead?.(value);
   }
@@ -314,7 +318,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
       this.#frozen ||
       this.#backlog.size > this.#window.fillTo * FETCH_BELOW ||
       (this.#backlog.size > 0 && this.#isHeld) ||
-      (this.#gate?.head ?? null) !== null
+      (this.#delay?.head ?? null) !== null
     );
   }
 

@@ -1,17 +1,18 @@
 /**
  * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
  *
- * Owns: the offset tracker, the lanes, and the two states of the checkpoint. The window is empty until `open` and
- * revoked for good by `revoke`; between them it is *frozen* from `freeze` to `thaw`.
+ * Owns: the offset tracker, the lanes, and the two states of the checkpoint. The window is
+ * - *empty* until `open`;
+ * - *open* from then on, and *frozen* from each `freeze` to the next `thaw`;
+ * - *revoked* for good from `revoke` on.
  * PW1  A task is finished once, and only while the partition is owned (C2, C4).
- * PW2  While the window is frozen no task is started; what runs may finish.
- * PW3  The window's limits bound what is unfinished. Of a finished record that the committable offset has not passed,
- *      the window keeps what the checkpoint needs to note of it, and the commit's metadata names the run of finished
- *      offsets that it is in (OT5 of offset-tracker.ts). The offsets above an unfinished record are bounded too, by
- *      `MAX_SPAN` (C3): a record that is stuck, as a republish may be, stops the partition in the end, and a crash
- *      repeats no more than that.
+ * PW2  A frozen window starts no task. Tasks that run may finish.
+ * PW3  The window's limits bound the unfinished records. Of a finished record above the committable offset, the window
+ *      keeps only what the checkpoint needs to note of it (OT5 of offset-tracker.ts). `MAX_SPAN` bounds the offsets
+ *      above an unfinished record (C3): a record that never finishes, such as one whose republish fails, stops the
+ *      partition in the end, and a crash repeats no more than that span.
  * PW4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
- *      that were taken in, also those that an earlier owner had finished.
+ *      that were taken in, those included that an earlier owner had finished.
  */
 import { randomInt } from "node:crypto";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -25,16 +26,16 @@ import { type RecordOwner, type TaskOwner, WindowTask } from "./task.ts";
 import { WindowFill, type WorkingSetShare } from "./window-fill.ts";
 import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
-/** Offsets from the lowest unfinished record to the position: ten seconds of 50,000 records a second. */
+/** Offsets from the lowest unfinished record to the position: ten seconds at 50,000 records a second. */
 export const MAX_SPAN = 500_000;
 
 /** What a window tells the intake that feeds it. */
 export interface OwnedPartitionWindowHooks {
   /** A task was finished: the window may have space again. */
   onFinished(): void;
-  /** There is something new to commit: `commitPoint` answers without force again. */
+  /** There is something new to commit: `commitPoint(false)` returns a point again. */
   onChanged(): void;
-  /** A bug of the caller: the consumer ends. */
+  /** The consumer's handler has a bug: the consumer ends. */
   onFailure(reason: Error): void;
   readonly share: WorkingSetShare;
 }
@@ -48,22 +49,22 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   readonly #fill: WindowFill;
   readonly #lanes = new Lanes<WindowTask<T, F>>(randomInt(2 ** 32));
   readonly #owners = new Map<string, RecordOwner>();
-  /** Most records belong to the owner of the one before: it is found without looking it up. */
+  /** The owner of the last record: most records have the same owner as the one before, which saves a lookup. */
   #lastOwner: RecordOwner | undefined;
   #tracker = new OffsetTracker<F>(0);
   #intakeState: CheckpointedState<F> | null = null;
   #passedState: CheckpointedState<F> | null = null;
   #revoked = false;
   #frozen = false;
-  /** Tasks that may start, while they are being started or held back. */
+  /** Tasks that their lanes let start. The window starts them at once unless it is frozen. */
   #ready: WindowTask<T, F>[] = [];
   #starting = false;
   #running = 0;
   #records = 0;
-  /** Of them, those that wait for another of their lane. */
-  #inLanes = 0;
+  /** Those of `#records` that wait for another record of their lane. */
+  #waitingInLanes = 0;
   #bytes = 0;
-  /** Something finished since the last commit point was taken. */
+  /** Whether the commit point may differ from the last one that was taken. */
   #changed = true;
 
   constructor(place: OwnedPartition, options: WindowedConsumerOptions<T, F>, hooks: OwnedPartitionWindowHooks) {
@@ -94,14 +95,14 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return this.#records >= maxRecords || this.#bytes >= maxBytes || span >= MAX_SPAN;
   }
 
-  /** Records with which nothing more is taken in. */
+  /** The number of records at which the window takes in no more for now (window-fill.ts). */
   get fillTo(): number {
     return this.#fill.records;
   }
 
-  /** It is full, or it is filled as far as it is to be now. */
+  /** True when the window takes in no more for now: it reached `fillTo`, or it is full. */
   get isFilled(): boolean {
-    return this.#records - this.#inLanes >= this.#fill.records || this.isFull;
+    return this.#records - this.#waitingInLanes >= this.#fill.records || this.isFull;
   }
 
   get isRevoked(): boolean {
@@ -126,7 +127,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return this.#findOwner(owner)?.records ?? 0;
   }
 
-  /** Begins at a committed offset, knowing what the commit's metadata says. */
+  /** Begins at a committed offset, with what that commit's metadata says. */
   open(offset: number, metadata: string | null): void {
     const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
     const { checkpoint } = this.#options;
@@ -140,10 +141,10 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#hooks.onChanged();
   }
 
-  /** Looks how far it is to be filled. */
+  /** Looks how far the window is to be filled. */
   lookAtFill(isBusy: boolean): void {
     const { committableOffset } = this.#tracker;
-    const records = this.#records - this.#inLanes;
+    const records = this.#records - this.#waitingInLanes;
     this.#fill.look({ records, committableOffset, owners: this.#owners.values() }, isBusy);
   }
 
@@ -162,8 +163,8 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   }
 
   /**
-   * Takes a record in. It is finished at once when it was finished before or is a repeat; else it runs when its lane
-   * lets it.
+   * Takes a record in. A record that an earlier owner had finished, and a repeat, is finished at once. Any other
+   * becomes a task, which runs when its lane lets it.
    */
   takeIn(record: IncomingRecord): void {
     const { take, checkpoint, laneOf, ownerOf, onRepeat } = this.#options;
@@ -183,14 +184,14 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#records += 1;
     this.#bytes += task.bytes;
     if (!this.#lanes.add(task)) {
-      this.#inLanes += 1;
+      this.#waitingInLanes += 1;
       return;
     }
     this.#ready.push(task);
     this.#startReady();
   }
 
-  /** Nothing more will be taken in below `position`. */
+  /** Notes that no record below `position` will be taken in any more. */
   skipTo(position: number): void {
     if (position <= this.#tracker.position) return;
     this.#tracker.skipTo(position);
@@ -206,14 +207,14 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#finishTracked(task.tracked);
     const next = this.#lanes.finish(task);
     if (next !== undefined) {
-      this.#inLanes -= 1;
+      this.#waitingInLanes -= 1;
       this.#ready.push(next);
       this.#startReady();
     }
     this.#hooks.onFinished();
   }
 
-  /** What to commit, or null when nothing changed since the last point was taken and it is not `forced`. */
+  /** What to commit; null when nothing changed since the last point was taken and `forced` is false. */
   commitPoint(forced: boolean): CommitPoint | null {
     if (!this.#changed && !forced) return null;
     const offset = this.#tracker.committableOffset;
@@ -226,14 +227,12 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return { topic: this.topic, partition: this.partition, offset, metadata };
   }
 
-  /** The last commit point was not accepted: it is due again. */
+  /** The brokers did not accept the last commit point: it is due again. */
   commitFailed(): void {
     this.#noteChange();
   }
 
-  /**
-   * Ends the consumer for a failure of its handler. After the partition was given up such a failure concerns nobody.
-   */
+  /** Ends the consumer because its handler failed. After the partition was given up, the failure has no effect. */
   fail(what: string, error: unknown): void {
     if (this.#revoked) return;
     const where = `${what} of ${this.topic} partition ${this.partition}`;
@@ -242,7 +241,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     );
   }
 
-  /** True when the record is a repeat (D2). */
+  /** Notes the record in `#intakeState`. True when the record is a repeat (D2). */
   #noteIntake(noted: F): boolean {
     const state = this.#intakeState;
     if (state === null) return false;
@@ -251,7 +250,10 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return isRepeat;
   }
 
-  /** A loop and not a call from each `finish`: a lane of tasks that finish as they start would fill the stack. */
+  /**
+   * A loop, not a call from each `finish`: in a lane whose tasks finish as they start, the calls would overflow the
+   * stack.
+   */
   #startReady(): void {
     if (this.#starting || this.#ready.length === 0) return;
     this.#starting = true;

@@ -1,7 +1,4 @@
-/**
- * The search for the places where gained partitions begin: it goes on until each was found, or the partitions are
- * another assignment's.
- */
+/** Searches the places where gained partitions begin, until each was found or another assignment replaced theirs. */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs } from "../connection/deadline.ts";
@@ -19,11 +16,11 @@ export interface PlaceSearchOptions<P extends TopicPartition> {
   readonly session: Pick<GroupSession, "committed">;
   readonly groupId: string;
   readonly terms: StartingTerms;
-  /** False once another assignment replaced the one that the partitions belong to. */
+  /** False once another assignment replaced the one that gained the partitions. */
   readonly isCurrent: () => boolean;
-  /** The brokers answered: they named the places of `found`; those of `leaderless` are asked for again. */
+  /** The brokers answered, with the places of `found`. The search goes on for `leaderless`. */
   readonly onAnswer: (found: readonly FoundPlace<P>[], leaderless: readonly P[]) => void;
-  /** No waiting mends it. */
+  /** The search failed for a reason that waiting does not mend. */
   readonly onFailure: (reason: Error) => void;
 }
 
@@ -32,10 +29,13 @@ export interface FoundPlace<P extends TopicPartition> {
   readonly place: StartingPlace;
 }
 
-/** A new leader may answer with an old end for a moment; what is outside the log on so many looks is outside of it. */
-const OUT_OF_RANGE_LOOKS = 3;
+/**
+ * From this try on, an offset outside the log ends the search. Before, the search tries again: a new leader may answer
+ * with an old end offset for a moment.
+ */
+const OUT_OF_RANGE_TRIES = 3;
 
-/** Resolves when every place was found, or nobody wants to know any more. Never rejects. */
+/** Resolves when every place was found, or another assignment replaced theirs. Never rejects. */
 export async function findPlaces<P extends TopicPartition>(
   gained: readonly P[],
   options: PlaceSearchOptions<P>,
@@ -52,8 +52,8 @@ export async function findPlaces<P extends TopicPartition>(
       left = leaderless;
     } catch (error) {
       if (!isCurrent()) return;
-      const looksAgain = isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_LOOKS;
-      if (isPosthasteError(error) && !error.retryable && !looksAgain) return onFailure(error);
+      const triesAgain = isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_TRIES;
+      if (isPosthasteError(error) && !error.retryable && !triesAgain) return onFailure(error);
       connection.log.debug({ event: "places_unknown", group: groupId, failures, err: error });
     }
     if (left.length > 0) await pause(retryPauseMs(failures));

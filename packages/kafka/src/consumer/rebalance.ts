@@ -1,6 +1,4 @@
-/**
- * What a JOIN changes: partitions are kept, lost or gained (C5), and where a gained one begins.
- */
+/** What a JOIN changes: which partitions are kept, lost or gained (C5), and where a gained one begins. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -9,7 +7,7 @@ import { ledOffsets } from "../connection/topic-offsets.ts";
 import type { CommittedPlace, GroupSession } from "./group-session.ts";
 import type { WindowedConsumerOptions } from "./windowed-consumer.ts";
 
-/** A partition by its name. */
+/** The name of a partition. */
 export interface TopicPartition {
   readonly topic: string;
   readonly partition: number;
@@ -19,13 +17,13 @@ export function isSamePartition(one: TopicPartition, other: TopicPartition): boo
   return one.topic === other.topic && one.partition === other.partition;
 }
 
-/** A partition of one topic of Kafka's, and of no other that had the topic's name. */
+/** A partition of the topic with this id, and of no other topic that had the same name. */
 export interface OwnedPartition extends TopicPartition {
   /** Undefined where the cluster gives topics no ids. */
   readonly topicId?: string | undefined;
 }
 
-/** What a JOIN assigned: partitions by topic. */
+/** The partitions that a JOIN assigned, by topic. */
 export type Assigned = Readonly<Record<string, readonly number[]>>;
 
 export interface AssignmentChange<P extends TopicPartition> {
@@ -35,8 +33,8 @@ export interface AssignmentChange<P extends TopicPartition> {
 }
 
 /**
- * Compares what was owned with what a JOIN assigned. `continuous` says that nobody else can have owned anything of it
- * in between; without that nothing is kept: a partition that came back may have been worked on elsewhere.
+ * Compares the owned partitions with those that a JOIN assigned. `continuous` is true when no other member can have
+ * owned any of them in between. Otherwise no partition is kept: another member may have worked on it.
  */
 export function compareAssignment<P extends TopicPartition>(
   owned: readonly P[],
@@ -54,22 +52,22 @@ export function compareAssignment<P extends TopicPartition>(
   return { kept, lost, gained };
 }
 
-/** Where to begin a partition, and what its last commit said beside the offset. */
+/** The offset at which a partition begins, and the metadata of the commit that says so. */
 export interface StartingPlace extends TopicPartition {
   readonly offset: number;
   readonly metadata: string | null;
 }
 
-/** What decides where to begin, beside the commits. */
+/** What decides where a partition begins, beside its commit. */
 export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice"> {
   readonly topicIds: TopicIds;
 }
 
 /**
  * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed
- * to this log (C7). The answer leaves out a partition without a leader: where it begins is known when it has a leader,
- * and the others need not wait for that. Rejects with `offset_out_of_range`, naming the partition, when a committed
- * offset lies outside the log: to go on elsewhere would skip records, or repeat a topic, in silence.
+ * to this log (C7). The answer leaves out partitions without a leader, whose offsets no broker can tell; the others
+ * need not wait for them. Rejects with an `offset_out_of_range` that names the partition when a committed offset lies
+ * outside the log: to begin elsewhere would silently skip records or repeat a whole topic.
  */
 export async function locatePartitions(
   connection: KafkaConnection,
@@ -103,7 +101,7 @@ function startingPlace(
   throw outOfRange(what, outOfRangeAdvice);
 }
 
-/** True when the commit was made to a topic that is gone: it says nothing of the topic that has the name now. */
+/** True when the commit was made to an earlier topic of the same name. */
 function isOfAnotherLog(offset: number, metadata: string | null, topicId: string | null): boolean {
   const { topicId: committedTo } = decodeCommitMetadata(offset, metadata);
   return topicId !== null && committedTo !== null && committedTo !== topicId;
@@ -112,7 +110,7 @@ function isOfAnotherLog(offset: number, metadata: string | null, topicId: string
 const ADVICE =
   "stop the group's processes, set its offset with kafka-consumer-groups.sh --reset-offsets, and start them";
 
-/** `offset_out_of_range`, with what to do about it. */
+/** The error `offset_out_of_range` with advice for the operator. */
 export function outOfRange(what: string, advice: string = ADVICE): PosthasteError {
   return new PosthasteError("offset_out_of_range", `${what}; ${advice}`);
 }

@@ -1,8 +1,9 @@
 /**
- * Says when a consumer has come to a standstill that it will not leave by itself (C7), so that the process can end.
+ * Notices when a consumer has come to a standstill from which it will not recover (C7), so that the process can end.
  *
- * Owns: how long ago the group last took a commit, and each partition was last heard of.
- * SW1  Ages are counted in ticks of the watch, not by the clock: a process that was suspended blames nobody.
+ * Owns: the time since the group last took a commit, and the time since each partition last showed progress.
+ * SW1  The watch counts its own ticks and reads no clock: after a process was suspended, it blames nobody for that
+ *      time.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { TopicPartition } from "./rebalance.ts";
@@ -19,19 +20,17 @@ export class StallWatch {
     this.#limitMs = limitMs;
   }
 
-  /** The group took a commit, or a heartbeat where nothing is owned. */
+  /** The group took a commit, was joined for the first time, or answered a heartbeat of a member that owns nothing. */
   heardGroup(): void {
     this.#ages.set(GROUP, 0);
   }
 
-  /** A fetch brought something of the partition, or the partition has nothing to bring. */
+  /** A fetch brought something of the partition, or there is nothing to fetch. */
   heardPartition(place: TopicPartition): void {
     this.#ages.set(keyOf(place), 0);
   }
 
-  /**
-   * The partition was assigned and is to be heard of from now on. A partition that was expected before keeps its age.
-   */
+  /** From now on the partition must show progress. A partition that was expected before keeps its age. */
   expectPartition(place: TopicPartition): void {
     const key = keyOf(place);
     if (!this.#ages.has(key)) this.#ages.set(key, 0);
@@ -41,7 +40,7 @@ export class StallWatch {
     this.#ages.delete(keyOf(place));
   }
 
-  /** `tickMs` went by. Returns why the consumer should end, or null. */
+  /** Adds `tickMs` to all ages. Returns the reason for which the consumer should end, or null. */
   tick(tickMs: number): PosthasteError | null {
     const limitS = this.#limitMs / 1000;
     for (const [key, before] of this.#ages) {

@@ -1,17 +1,17 @@
-/** A record while it stands in a window: the handler's task. */
+/** A record in a window, as the task that the handler gets. */
 import type { LaneMember } from "@posthaste/core/window/lanes";
 import type { TrackedOffset } from "@posthaste/core/window/offset-tracker";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { PartitionWindow, Task } from "./windowed-consumer.ts";
 
-/** Whom the records of a window are counted for. */
+/** The owner for which a window counts records, such as a destination. */
 export interface RecordOwner {
   readonly name: string;
   /** How many of the window's records belong to the owner. */
   records: number;
 }
 
-/** A task tells its window that it is finished. */
+/** The window of a task, to which the task reports its end. */
 export interface TaskOwner<T, F> extends PartitionWindow {
   finishTask(task: WindowTask<T, F>): void;
 }

@@ -1,8 +1,8 @@
 /**
- * The topics of a subscription: which topics of Kafka's had their names when the consumer started, and whether they
- * still have.
+ * The topics of a subscription, by the ids that they had when the consumer started, and the watch that notices when one
+ * is made anew.
  *
- * Owns: the topics' ids from the start on, and the watch over them.
+ * Owns: the topics' ids, and the watch.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -21,21 +21,18 @@ export class WatchedTopics {
     this.#terms = terms;
   }
 
-  /** Empty before `read`; an id is null where the cluster gives topics none. */
+  /** The ids by topic; empty before `read`. An id is null where the cluster gives topics none. */
   get ids(): TopicIds {
     return this.#ids;
   }
 
-  /**
-   * Settles which topics are meant: by the caller's ids, else by asking. Rejects with `topic_missing`, and when
-   * aborted.
-   */
+  /** Reads the topics' ids, unless the caller gave them. Rejects with `topic_missing`, and when `signal` is aborted. */
   async read(signal: AbortSignal): Promise<void> {
     const { topics, topicIds } = this.#terms;
     this.#ids = topicIds ?? (await readTopicIds(this.#connection, topics, { signal }));
   }
 
-  /** Watches from now on; `onRemade` is called once, when a topic was made anew. */
+  /** Watches from now on. Calls `onRemade` once, when a topic was made anew. */
   watch(onRemade: (reason: PosthasteError) => void): void {
     this.#watch = new TopicWatch(this.#connection, {
       topicIds: this.#ids,
@@ -43,7 +40,7 @@ export class WatchedTopics {
     });
   }
 
-  /** Resolves when the brokers were asked once more. Never rejects. */
+  /** Asks the brokers once more for the ids. Resolves when they answered. Never rejects. */
   async look(): Promise<void> {
     await this.#watch?.look();
   }
@@ -53,7 +50,9 @@ export class WatchedTopics {
   }
 }
 
-/** To begin again is all that it takes: the next start reads the new topic from its start. */
+/**
+ * The reason for ending. A new start is all that helps, and all that is needed: it reads the new topic from its start.
+ */
 function remade(topic: string): PosthasteError {
   const what = `${topic} was made anew while it was read: the process is to be started again`;
   return new PosthasteError("topic_mismatch", what);

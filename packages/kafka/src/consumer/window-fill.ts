@@ -1,37 +1,40 @@
 /**
- * How far the window of one partition is filled: to its limits, or with its share of the working set (C12), which is
- * enough to keep a busy process at work. Each record beyond that costs the process its caches and serves nobody, unless
+ * How far the window of one partition is filled: to its limits, or to its share of the working set (C12). The share is
+ * enough to keep a busy process at work. Records beyond it cost the process its caches and are of no use, unless
  * something in the window holds up what stands behind it.
  *
- * Owns: which of the two it is, and what was seen at the last look.
- * WF1  While the process has time left, the window is filled to its limits; until the first look, with its share.
- * WF2  So it is while the process is busy, but a quarter of a share is held up by something outside of it, or the
- *      lowest unfinished record stood still for `STILL_LOOKS` looks; and for `LINGER_LOOKS` looks after that.
- * WF3  A record that waits for another of its lane counts for nothing here: however many come of one key, the share has
- *      room for other keys. The limits bound them all.
+ * Owns: which of the two it is, and what the last look saw. The window is
+ * - *filled to its share* at first;
+ * - *filled to its limits* from a look at which the process is not busy (WF1) or the window holds others up (WF2);
+ * - *filled to its share* again from the first look of a busy process after `LINGER_LOOKS` looks without WF2.
+ * WF1  While the process is not busy, the window is filled to its limits.
+ * WF2  A window that holds its share or more holds others up when owners whose records wait for something outside the
+ *      process have a quarter of a share, or when the committable offset has not moved for `STILL_LOOKS` looks.
+ * WF3  A record that waits for another of its lane does not count here: however many records one key has, the share has
+ *      space for other keys. The window's limits bound them all.
  */
 import type { WorkingSet } from "./windowed-consumer.ts";
 
-/** What is asked of a window at a look. */
+/** A window, as a look sees it. */
 export interface FilledWindow {
-  /** Records that are not finished and wait for no other of their lane (WF3). */
+  /** Unfinished records that wait for no other of their lane (WF3). */
   readonly records: number;
   readonly committableOffset: number;
-  /** How many of its records belong to whom. */
+  /** The owners of the window's records, each with the number of its records. */
   readonly owners: Iterable<{ readonly name: string; readonly records: number }>;
 }
 
 /** Part of a share. */
-const MUCH = 0.25;
+const HELD_UP_PART = 0.25;
 const STILL_LOOKS = 10;
 const LINGER_LOOKS = 10;
 
-/** The share of one partition, for all partitions of a consumer. */
+/** The share of the working set that each partition of a consumer has. */
 export class WorkingSetShare {
   readonly #set: WorkingSet | undefined;
   #records: number;
 
-  /** Without a working set all windows are filled to their limits. */
+  /** Without a working set, windows are filled to their limits. */
   constructor(set?: WorkingSet) {
     this.#set = set;
     this.#records = set?.records ?? Number.POSITIVE_INFINITY;
@@ -41,7 +44,7 @@ export class WorkingSetShare {
     return this.#records;
   }
 
-  /** So many partitions are owned now. */
+  /** Divides the working set among the number of partitions that are owned now. */
   divide(partitions: number): void {
     if (this.#set === undefined) return;
     const { records, leastShare } = this.#set;
@@ -56,42 +59,42 @@ export class WorkingSetShare {
 export class WindowFill {
   readonly #maxRecords: number;
   readonly #share: WorkingSetShare;
-  #isWhole = false;
-  #standsAt = -1;
+  #isToLimits = false;
+  #lastCommittable = -1;
   #stillLooks = 0;
-  #lingering = 0;
+  #lingerLooks = 0;
 
   constructor(maxRecords: number, share: WorkingSetShare) {
     this.#maxRecords = maxRecords;
     this.#share = share;
   }
 
-  /** With so many records nothing more is taken in. */
+  /** The number of records at which the window takes in no more. */
   get records(): number {
-    return this.#isWhole ? this.#maxRecords : Math.min(this.#maxRecords, this.#share.records);
+    return this.#isToLimits ? this.#maxRecords : Math.min(this.#maxRecords, this.#share.records);
   }
 
-  /** To be called every tenth of a second. `isBusy`: see `WorkingSet`. */
+  /** Decides anew. Call it every tenth of a second; `isBusy` is the answer of the working set's `isBusy`. */
   look(window: FilledWindow, isBusy: boolean): void {
-    const standsStill = window.records > 0 && window.committableOffset === this.#standsAt;
+    const standsStill = window.records > 0 && window.committableOffset === this.#lastCommittable;
     this.#stillLooks = standsStill ? this.#stillLooks + 1 : 0;
-    this.#standsAt = window.committableOffset;
-    if (!isBusy) this.#isWhole = true;
+    this.#lastCommittable = window.committableOffset;
+    if (!isBusy) this.#isToLimits = true;
     else if (this.#holdsOthersUp(window)) {
-      this.#isWhole = true;
-      this.#lingering = LINGER_LOOKS;
-    } else if (this.#lingering > 0) this.#lingering -= 1;
-    else this.#isWhole = false;
+      this.#isToLimits = true;
+      this.#lingerLooks = LINGER_LOOKS;
+    } else if (this.#lingerLooks > 0) this.#lingerLooks -= 1;
+    else this.#isToLimits = false;
   }
 
-  /** A window below its share has room for whoever comes. */
+  /** Whether the window holds others up (WF2). A window below its share has space for whatever comes. */
   #holdsOthersUp({ records, owners }: FilledWindow): boolean {
     if (records < this.#share.records) return false;
     if (this.#stillLooks >= STILL_LOOKS) return true;
     let heldUp = 0;
     for (const owner of owners) {
       if (this.#share.isHeldUp(owner.name)) heldUp += owner.records;
-      if (heldUp >= this.#share.records * MUCH) return true;
+      if (heldUp >= this.#share.records * HELD_UP_PART) return true;
     }
     return false;
   }
