@@ -1,24 +1,24 @@
-/** From one fetch's answer to records and the next offset to ask for. */
+/** Turns one fetch's answer into records and the next offset to fetch. */
 
 import type { FetchedPartition } from "../kafkajs/kafkajs-internals.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 
 export interface FetchedRecords {
   readonly records: readonly IncomingRecord[];
-  /** The offset to fetch next; it rises past what compaction and markers left out (C9). */
+  /** The offset to fetch next. It moves over offsets without records, which compaction and markers leave (C9). */
   readonly next: number;
 }
 
 /**
- * Reads what a fetch from `position` brought. A broker answers whole batches, so records below `position` come along,
- * and the last batch may end with offsets that compaction took.
+ * Reads what a fetch from `position` brought. A broker answers whole batches, so records below `position` may come
+ * along, and the last batch may end with offsets whose records compaction removed.
  */
 export function readFetched(topic: string, fetched: FetchedPartition, position: number): FetchedRecords {
   const { partition, messages, highWatermark } = fetched;
   const last = messages.at(-1);
   if (last === undefined) {
-    // An empty answer below the end: what stood here is gone. One step, since more than one could skip what a larger
-    // answer would have brought.
+    // An empty answer below the log's end: the record at `position` is gone. The position moves by one, since a larger
+    // step could pass over records that a larger answer would have brought.
     return { records: [], next: Number(highWatermark) > position ? position + 1 : position };
   }
   const records: IncomingRecord[] = [];

@@ -1,17 +1,17 @@
 /**
- * The keys of a compacted topic of one partition, of which there may be ten million: a table that hands each key to its
- * owner and holds no value, and that knows for how long what it handed over has been all there is.
+ * The keys of a compacted topic of one partition, which may have ten million. The table passes each key to its owner
+ * and holds no values. It knows for how long what it passed on has been the whole topic.
  *
- * Owns: the reading, the newest changes, and when the topic was last read to its end.
- * Y1  A key is handed over for each of its records in offset order, from the first record of the topic on.
- * Y2  The table is current at a moment when it held, at some time within the lease before, all that the topic held
- *     then. That time is when a fetch was *sent*: an answer that lay in a buffer, while this process was stopped or its
- *     line was cut, says nothing about the present. Both clocks must say so, since the monotonic one may stand still
- *     with a machine that sleeps.
- * Y3  A record with a lower revision than the newest change of its key is a send that was given up (P5), and changes
- *     nothing. Of the keys that changed long ago no revision is held: nothing is on its way for so long.
- * Y4  `onStale` is told of it while it is the newest record of its key, so that the topic's writer writes the newest
- *     again.
+ * Owns: the reading, the newest changes, and the time at which the topic was last read to its end.
+ * Y1  The table passes a key on for each of the key's records, in offset order, from the topic's first record on.
+ * Y2  The table is current while, at some time within the last `leaseMs`, it held all that the topic held at that time.
+ *     That time is when a fetch was *sent*: an answer that lay in a buffer while this process was stopped or its
+ *     network was cut says nothing about the present. By both clocks that time must lie within the lease, since the
+ *     monotonic clock may stand still while a machine sleeps.
+ * Y3  A record with a lower revision than its key's newest change comes from a send that was given up (P5), and changes
+ *     nothing. The table remembers no revision of a key that changed long ago: no given up send arrives so late.
+ * Y4  `onStale` is called while such a record is the newest of its key in the log, so that the topic's writer writes
+ *     the newest change again.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { Clock } from "@posthaste/core/time";
@@ -27,12 +27,12 @@ import { ageMsOf, type Moment, momentOf } from "./moment.ts";
 import { RecentChanges } from "./recent-changes.ts";
 import { TableProgress } from "./table-progress.ts";
 
-/** How often an idle table asks: with it a lease of ten seconds outlasts a leader's failover. */
+/** In ms: how long a fetch waits at an idle topic. With this, a lease of ten seconds outlasts a leader's failover. */
 const MAX_WAIT_MS = 1000;
-/** Changes of that many keys are remembered with their revision. */
+/** The table remembers the revisions of this many keys, those that changed last. */
 const REMEMBERED_CHANGES = 50_000;
 
-/** The newest record of a key, to be written again as it is. */
+/** The newest change of a key, for a writer that writes it again unchanged. */
 export interface KeyRecord {
   readonly key: string;
   readonly revision: number;
@@ -42,38 +42,41 @@ export interface KeyRecord {
 
 export interface KeyTableOptions {
   readonly topic: string;
-  /** A record of this key was read; `isHeld` is false for a tombstone. */
+  /** A record of this key was read. `isHeld` is false for a tombstone. */
   readonly onKey: (key: string, isHeld: boolean) => void;
-  /** How many keys are held, for the metric. */
+  /** The number of keys that the owner holds, for the metric. */
   readonly size: () => number;
-  /** For how long after it was whole the table counts as current, in ms (Y2). */
+  /** How long the table counts as current after it held the whole topic, in ms (Y2). */
   readonly leaseMs: number;
-  /** An older write came after this newest one (Y4); without it no value is kept. */
+  /** A late write followed this newest change (Y4). Without this option the table keeps no values. */
   readonly onStale?: (newest: KeyRecord) => void;
-  /** The table cannot follow its topic any more. */
+  /** The table can no longer follow its topic. */
   readonly onFailure: (reason: Error) => void;
-  /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
+  /** How long to ask again for a missing topic, in ms. Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
   readonly clock?: Clock | undefined;
 }
 
 export interface KeyTable {
-  /** For `/readyz`: true, or since when the table has not been at its topic's end. */
+  /** For `/readyz`: true, or a text that says since when the table has not been at its topic's end. */
   readonly state: true | string;
-  /** Y2. */
+  /** Whether the table is current (Y2). */
   readonly isCurrent: boolean;
-  /** Calls `goOn`, which does not throw, as soon as the table is current: at once where it is, never after `close`. */
+  /**
+   * Calls `goOn` as soon as the table is current, at once if it is. `goOn` must not throw. A closed table reads nothing
+   * more, so it never becomes current again.
+   */
   whenCurrent(goOn: () => void): void;
-  /** The newest revision of a key, where the table remembers one. */
+  /** The revision of the key's newest change, while the table remembers it. */
   revisionOf(key: string): number | undefined;
-  /** Resolves when everything that stood in the topic when the table was made has been read. */
+  /** Resolves when the table has read everything that the topic held when the table was made. */
   caughtUp(): Promise<void>;
-  /** Resolves when everything that stands in the topic now has been read. Rejects with `deadline_exceeded`. */
+  /** Resolves when the table has read everything that the topic held at the call. Rejects with `deadline_exceeded`. */
   refresh(timeoutMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
+/** Resolves when reading has begun. Waits for brokers. Rejects with `topic_missing`. */
 export async function createKeyTable(connection: KafkaConnection, options: KeyTableOptions): Promise<KeyTable> {
   const table = new FollowedKeys(connection, options);
   await table.start();
@@ -91,7 +94,7 @@ class FollowedKeys implements KeyTable {
   #waiting: (() => void)[] = [];
   #reader: LogReader | null = null;
   #caughtUp: Promise<void> = Promise.resolve();
-  /** While the table catches up: the keys whose newest record in the log was an older write (Y4). */
+  /** Keys whose newest record in the log is a late write, while the table catches up (Y4); null from then on. */
   #stale: Map<string, KeyRecord> | null = new Map();
 
   constructor(connection: KafkaConnection, options: KeyTableOptions) {
@@ -119,7 +122,7 @@ class FollowedKeys implements KeyTable {
     });
     this.#reader = reader;
     this.#caughtUp = this.#catchUp(reader);
-    // Whoever asks gets the rejection; nobody has to ask.
+    // Callers of `caughtUp` get the rejection, but there may be none.
     this.#caughtUp.catch(() => {});
   }
 
@@ -164,7 +167,7 @@ class FollowedKeys implements KeyTable {
     await reader.reached(end);
     const stale = this.#stale?.values() ?? [];
     this.#stale = null;
-    // Of an empty topic no fetch would say so for a while.
+    // At an empty topic no fetch would answer for a while.
     this.#reached({ position: reader.position, end, askedAt });
     for (const newest of stale) this.#options.onStale?.(newest);
   }
@@ -190,7 +193,7 @@ class FollowedKeys implements KeyTable {
         this.#ignoreStale(newest, revision);
         continue;
       }
-      // A copy, since a record's value holds on to all that was fetched with it.
+      // The value is copied, since it is a view of a whole fetch.
       const kept = onStale === undefined || value === null ? null : Buffer.from(value);
       this.#recent.set(key, { key, revision, value: kept });
       this.#stale?.delete(key);
@@ -199,7 +202,7 @@ class FollowedKeys implements KeyTable {
     this.#report();
   }
 
-  /** Y3, Y4. The key is somebody's user id, so it is in no log. */
+  /** Ignores a late write (Y3) and reports it (Y4). The log leaves out the key, which is a user's id. */
   #ignoreStale(newest: KeyRecord, revision: number): void {
     const { topic, onStale } = this.#options;
     this.#connection.metrics?.tableStaleRecords.inc({ topic });

@@ -1,21 +1,22 @@
 /**
  * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group
- * would tie a table to a coordinator, make it wait for a JOIN, and have everything read again after each rejoin.
+ * would make a table depend on a coordinator, wait for a JOIN, and read everything again after each rejoin.
  *
  * Owns: one kafkajs client at a time, and the position.
- * LR1  Records come to `onRecords` in offset order, each once, one call at a time. The position rises when a call is
- *      finished.
- * LR2  A failure of the broker or the connection throws the client away. The reader reads on from its position with a
- *      new client, whose list of brokers begins with another; such a failure never ends the reading, whatever was being
- *      asked.
- * LR3  A position below the log's start (retention) moves up to it. A position above the log's end means that the log
- *      was made anew: the reading fails with `offset_out_of_range`, since what was read is another log's.
- * LR4  A broker may say of a topic that it does not exist while the topic is moved or was just made. So the reader asks
- *      again, and believes it when nothing else was answered for `missingPatienceMs`.
- * LR5  Each client asks for the topic's id first. Another one than before says that the log was made anew, wherever the
- *      position lies: the reading fails as in LR3.
- * LR6  While nothing comes, the reader waits in a fetch that it shares with all idle readers of the broker
- *      (shared-fetch.ts), which says by and by that nothing came; a record is read as soon as without it.
+ * LR1  `onRecords` gets each record once, in offset order, one call at a time. The position rises when a call has
+ *      ended.
+ * LR2  A failure of the broker or the connection throws the client away, and never ends the reading. The reader goes on
+ *      from its position with a new client, whose list of brokers begins one further on.
+ * LR3  When retention moves the log's start above the position, the position moves up to it. A position above the log's
+ *      end means that the topic was made anew: the reading fails with `offset_out_of_range`, since what was read
+ *      belongs to another log.
+ * LR4  A broker may say that a topic does not exist while it is moved or was just made. So the reader asks again, and
+ *      gives up when for `missingPatienceMs` every try ended with that answer.
+ * LR5  Each client first asks for the topic's id. Another id than before means that the topic was made anew, wherever
+ *      the position lies: the reading fails as in LR3.
+ * LR6  While no record comes, the reader waits in a fetch that it shares with all idle readers of the broker
+ *      (shared-fetch.ts). The shared fetch reports from time to time that nothing came, and a record is read as soon as
+ *      without it.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -37,32 +38,35 @@ import { type FetchShare, shareFetch } from "./shared-fetch.ts";
 export interface LogReaderOptions {
   readonly topic: string;
   readonly partition: number;
-  /** The first offset to read; the log's start when it lies below that. */
+  /** The first offset to read; the log's start when that lies above it. */
   readonly from: number | "start" | "end";
-  /** Called with records in offset order, one call at a time; reading goes on when it is finished. */
+  /** Gets records in offset order, one call at a time. Reading goes on when the call has ended. */
   readonly onRecords: (records: readonly IncomingRecord[]) => Promise<void> | void;
-  /** Kafka's id of the topic that is meant (LR5); the one that is found first when left out, or null. */
+  /**
+   * Kafka's id of the topic to read (LR5). Without it, or with null, the reader keeps to the first id that it finds.
+   */
   readonly topicId?: string | null;
-  /** Told when a fetch was answered, and again when its records were taken. */
+  /** Called when a fetch was answered, and again when `onRecords` has taken its records. */
   readonly onFetched?: (at: FetchedTo) => void;
-  /** How long a broker may keep a fetch that it has nothing for, in ms; default `MAX_WAIT_MS`. */
+  /** How long a broker may hold a fetch for which it has no record, in ms. Default `MAX_WAIT_MS`. */
   readonly maxWaitMs?: number;
-  /** Reading has stopped for good: `onRecords` failed, or the topic was removed or made anew. */
+  /** The reading has ended for good: `onRecords` failed, or the topic was removed or made anew. */
   readonly onFailure: (reason: Error) => void;
-  /** How long a missing topic or partition is asked for again (LR4). Default `ADMIN_PATIENCE_MS`. */
+  /** How long to ask again for a missing topic or partition, in ms (LR4). Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
   /**
-   * Of one answer, where many partitions are read at once and all their answers would be too much; at most `MAX_BYTES`.
+   * Bytes of one answer, at most `MAX_BYTES`, which is the default. A process that reads many partitions at once sets
+   * less, since all their answers together would be too much.
    */
   readonly maxBytes?: number;
-  /** Closes the reader, also one that has not begun: then `followLog` rejects with `closed`. */
+  /** Closes the reader. When it has not begun to read yet, `followLog` rejects with `closed`. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock | undefined;
 }
 
 /** How far a fetch brought the reading. */
 export interface FetchedTo {
-  /** Where the reading stands. */
+  /** The reader's position. */
   readonly position: number;
   /** The log's end, as it was at `askedAt` or later. */
   readonly end: number;
@@ -71,29 +75,29 @@ export interface FetchedTo {
 }
 
 export interface LogReader {
-  /** The next offset to read: everything below has been through `onRecords`. */
+  /** The next offset to read. `onRecords` has taken everything below it. */
   readonly position: number;
   /**
-   * Resolves when `position` is at `offset` or above; rejects with `closed`, with what the reading failed with, or with
-   * `deadline_exceeded` after `timeoutMs`, for ever by default.
+   * Resolves when `position` is at `offset` or above. Rejects with `closed`, with the reason for which the reading
+   * failed, or with `deadline_exceeded` after `timeoutMs`. Without `timeoutMs` it waits for ever.
    */
   reached(offset: number, timeoutMs?: number): Promise<void>;
-  /** Stops at once; what `onRecords` is at is not waited for. */
+  /** Stops at once, without waiting for a call of `onRecords` that has not ended. */
   close(): Promise<void>;
 }
 
-/** A new record answers a waiting fetch at once, so this only sets how often an idle reader asks. */
+/** In ms. A new record answers a waiting fetch at once, so this only sets how often an idle reader asks. */
 const MAX_WAIT_MS = 2000;
 const REQUEST_TIMEOUT_MS = 5000;
 const CONNECT_DEADLINE_MS = 5000;
-/** A cut connection is opened again at once; what fails so many times in a row is worth a log line. */
-const SAID_FAILURES = 3;
-/** More than a batch of this project's producers, so that an answer never holds a part of a batch alone. */
+/** The reader logs this many failures in a row: a cut connection, which it opens again at once, is not worth a line. */
+const LOGGED_FAILURES = 3;
+/** More bytes than a batch of this project's producers, so that an answer always holds a whole batch. */
 const MAX_BYTES = 4_000_000;
 
 /**
- * Follows one partition until it is closed, waiting for a failed broker. Rejects with `topic_missing`, after the
- * patience of LR4.
+ * Follows one partition until the reader is closed, and waits for failed brokers. Rejects with `topic_missing` after
+ * the patience of LR4.
  */
 export async function followLog(connection: KafkaConnection, options: LogReaderOptions): Promise<LogReader> {
   const reader = new PartitionReader(connection, options);
@@ -110,10 +114,10 @@ class PartitionReader implements LogReader {
   readonly #waiting = new Set<{ readonly offset: number; resolve(): void; reject(reason: Error): void }>();
   #position = -1;
   #client: KafkaClient | null = null;
-  /** Of the fetch for the idle readers of the client's broker (LR6). */
+  /** The reader's share of the fetch for all idle readers of its client's broker (LR6). */
   #share: FetchShare | null = null;
-  #made = 0;
-  /** Since when every answer was that the topic is missing (LR4). */
+  #clientsMade = 0;
+  /** Since when every try has ended with the answer that the topic is missing (LR4); null after any other outcome. */
   #missingSinceMs: number | null = null;
   #failure: Error | null = null;
 
@@ -127,7 +131,7 @@ class PartitionReader implements LogReader {
     return this.#position;
   }
 
-  /** A signal may outlive many readers, and holds none that is closed. */
+  /** Closes the reader with the signal. A signal may outlive many readers, so a closed reader is removed from it. */
   closeBy(signal: AbortSignal | undefined): void {
     const close = () => void this.close();
     signal?.addEventListener("abort", close);
@@ -139,7 +143,8 @@ class PartitionReader implements LogReader {
   async start(): Promise<void> {
     const started = Promise.withResolvers<void>();
     this.#read(started.resolve).then(
-      // It was closed; a reader that had begun has told so those who wait.
+      // The reader was closed. If it had begun to read, `started` is resolved, and those who wait on `reached` know
+      // already.
       () => started.reject(this.#failure),
       (error: unknown) => {
         const failure = toPosthasteError(error, `reading ${this.#options.topic}`);
@@ -174,7 +179,7 @@ class PartitionReader implements LogReader {
     this.#waiting.clear();
   }
 
-  /** Reads until it is closed (LR2); rejects when it cannot go on. */
+  /** Reads until the reader is closed (LR2). Rejects when the reading cannot go on. */
   async #read(onStarted: () => void): Promise<void> {
     const { signal } = this.#closing;
     let failures = 0;
@@ -189,7 +194,7 @@ class PartitionReader implements LogReader {
         while (!signal.aborted) {
           const isIdle = await this.#fetch(broker);
           this.#missingSinceMs = null;
-          if (failures >= SAID_FAILURES) this.#say("info", "log_reader_recovered", {});
+          if (failures >= LOGGED_FAILURES) this.#say("info", "log_reader_recovered", {});
           failures = 0;
           if (isIdle) await this.#waitIdly(nodeId);
           else this.#share?.part();
@@ -200,7 +205,7 @@ class PartitionReader implements LogReader {
         if (this.#isFinal(error)) throw error;
         isOutOfRange ||= isOffsetOutOfRange(error);
         failures += 1;
-        if (failures === SAID_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
+        if (failures === LOGGED_FAILURES) this.#say("warn", "log_reader_failed", { reason: describe(error) });
       }
       await pause(retryPauseMs(failures), signal);
     }
@@ -224,11 +229,11 @@ class PartitionReader implements LogReader {
 
   async #connect(): Promise<PartitionLeader> {
     const client = this.#connection.createClient({
-      brokers: rotate(this.#connection.brokers, this.#made),
+      brokers: rotate(this.#connection.brokers, this.#clientsMade),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
     });
     this.#client = client;
-    this.#made += 1;
+    this.#clientsMade += 1;
     const find = async () => {
       const leader = await findLeader(client.kafka, this.#options);
       await this.#topic.assert(leader.broker);
@@ -244,7 +249,7 @@ class PartitionReader implements LogReader {
     return from === "start" ? start : await logOffset(cluster, this.#options, "end");
   }
 
-  /** LR6: resolves at once while the reader has to fetch by itself. */
+  /** Waits in the shared fetch while it covers this reader (LR6). Resolves when the reader must fetch by itself. */
   async #waitIdly(nodeId: string): Promise<void> {
     if (this.#closing.signal.aborted) return;
     const { topic, partition, maxWaitMs = MAX_WAIT_MS, onFetched, clock = SYSTEM_CLOCK } = this.#options;
@@ -254,7 +259,7 @@ class PartitionReader implements LogReader {
     await this.#share.wait();
   }
 
-  /** Answers whether the partition had nothing from the position on. */
+  /** Fetches once. True when the log ends at the position, so that there was nothing to read. */
   async #fetch(broker: Broker): Promise<boolean> {
     const { topic, partition, onRecords, onFetched, maxWaitMs = MAX_WAIT_MS, maxBytes = MAX_BYTES } = this.#options;
     const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
@@ -286,7 +291,7 @@ class PartitionReader implements LogReader {
     }
   }
 
-  /** LR3. */
+  /** Moves the position to the log's start, or fails when it lies above the log's end (LR3). */
   async #moveToStart(cluster: Cluster): Promise<void> {
     const start = await logOffset(cluster, this.#options, "start");
     const end = await logOffset(cluster, this.#options, "end");
@@ -303,7 +308,9 @@ class PartitionReader implements LogReader {
   }
 }
 
-/** What the caller throws is a bug and ends the reading; it must not be taken for a broker's failure. */
+/**
+ * An error of `onRecords` is a bug that ends the reading. The new error keeps it from passing as a broker's failure.
+ */
 async function callOnRecords(
   onRecords: LogReaderOptions["onRecords"],
   records: readonly IncomingRecord[],

@@ -1,11 +1,12 @@
 /**
- * A moment by both clocks: the one that does not step may stand still while the machine sleeps, and the other may step.
+ * A moment by two clocks: the monotonic clock may stand still while the machine sleeps, and somebody may set the other
+ * one.
  */
 import type { Clock } from "@posthaste/core/time";
 
 export interface Moment {
   readonly monotonicMs: number;
-  /** Since the epoch. */
+  /** Ms since the epoch. */
   readonly wallMs: number;
 }
 
@@ -13,7 +14,7 @@ export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() };
 }
 
-/** How long ago it was, in ms, by the clock that says longer. */
+/** How long ago the moment was, in ms, by the clock that says longer. */
 export function ageMsOf({ monotonicMs, wallMs }: Moment, clock: Clock): number {
   return Math.max(clock.monotonicMs() - monotonicMs, clock.nowMs() - wallMs);
 }

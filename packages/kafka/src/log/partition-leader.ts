@@ -3,7 +3,7 @@ import { PosthasteError } from "@posthaste/core/errors";
 import type { Kafka } from "kafkajs";
 import { type Broker, type Cluster, createCluster } from "../kafkajs/kafkajs-internals.ts";
 
-/** The broker, and the cluster that knows it. */
+/** The leading broker, and the cluster object that found it. */
 export interface PartitionLeader {
   readonly cluster: Cluster;
   readonly broker: Broker;
@@ -15,7 +15,10 @@ interface Partition {
   readonly partition: number;
 }
 
-/** Connects `kafka` to the leader; rejects with `topic_missing` when the topic or the partition is not there. */
+/**
+ * Connects `kafka` to the partition's leader. Rejects with `topic_missing` when the topic or the partition does not
+ * exist.
+ */
 export async function findLeader(kafka: Kafka, { topic, partition }: Partition): Promise<PartitionLeader> {
   const cluster = createCluster(kafka);
   await cluster.connect();
@@ -25,7 +28,7 @@ export async function findLeader(kafka: Kafka, { topic, partition }: Partition):
   return { cluster, broker: await cluster.findBroker({ nodeId }), nodeId };
 }
 
-/** A partition that has no leader will have one again; one that is not there is missing. */
+/** A missing leader is a failure that passes; a missing partition is not. */
 function noLeader(cluster: Cluster, { topic, partition }: Partition): PosthasteError {
   const isThere = cluster.findTopicPartitionMetadata(topic).some(({ partitionId }) => partitionId === partition);
   return isThere
@@ -33,7 +36,7 @@ function noLeader(cluster: Cluster, { topic, partition }: Partition): PosthasteE
     : new PosthasteError("topic_missing", `${topic} has no partition ${partition}`);
 }
 
-/** The log's start or its end. */
+/** The offset at which the log starts or ends. */
 export async function logOffset(
   cluster: Cluster,
   { topic, partition }: Partition,

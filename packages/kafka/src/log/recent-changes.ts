@@ -1,9 +1,9 @@
 /**
- * The newest changes of a compacted topic by key, to tell a late write of an older one (P5) where no table holds every
- * key.
+ * The newest changes of a compacted topic by key. They tell a late write of an older change (P5) where no table holds
+ * all keys.
  *
- * Owns: two generations of changes; the older one is forgotten as a whole when the younger one is full.
- * NC1  The newest `limit` changes of different keys are held at least, and at most twice as many.
+ * Owns: two generations of changes. When the younger one is full, it replaces the older one.
+ * NC1  It holds at least the newest `limit` changes of different keys, and at most twice as many.
  */
 export class RecentChanges<T> {
   readonly #limit: number;

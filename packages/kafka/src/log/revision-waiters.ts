@@ -1,4 +1,4 @@
-/** Those who wait until a table holds a revision of a key. */
+/** Callers that wait until a table holds a revision of a key. */
 import { withDeadline } from "../connection/deadline.ts";
 
 interface Waiter {
@@ -24,7 +24,7 @@ export class RevisionWaiters {
     return withDeadline(promise, timeoutMs, what).finally(() => this.#waiters.delete(waiter));
   }
 
-  /** The table holds this revision of the key. */
+  /** Tells the callers that the table holds this revision of the key. */
   wake(key: string, revision: number): void {
     for (const waiter of this.#waiters) {
       if (waiter.key === key && waiter.revision <= revision) waiter.resolve();

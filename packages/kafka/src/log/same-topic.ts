@@ -1,19 +1,22 @@
-/** Tells a topic that was made anew from the one whose reading began. */
+/** Tells a topic that was made anew from the topic whose reading began. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Broker, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
 
 export class SameTopic {
   readonly #topic: string;
-  /** Null before it is known, and where the cluster has none. */
+  /** Null until it is known, and for ever where the cluster gives topics no ids. */
   #topicId: string | null;
 
-  /** `topicId` is that of the topic which is meant; null for the one that is found first. */
+  /** `topicId` is the id of the topic to read. With null, it is the first id that a broker names. */
   constructor(topic: string, topicId: string | null) {
     this.#topic = topic;
     this.#topicId = topicId;
   }
 
-  /** Rejects with `offset_out_of_range` for another topic of the name; a broker that does not know it says nothing. */
+  /**
+   * Rejects with `offset_out_of_range` when the broker names another id. Resolves when the broker does not know the
+   * topic.
+   */
   async assert(broker: Broker): Promise<void> {
     const found = await requestTopicIds(broker, [this.#topic]);
     const topicId = found?.find(({ name }) => name === this.#topic)?.topicId ?? null;

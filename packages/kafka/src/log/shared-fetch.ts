@@ -1,18 +1,20 @@
 /**
- * One fetch for all partitions of a broker in which nothing comes, instead of one for each of them. A process follows
- * dozens of partitions that stand still for hours, and asking for each of them every two seconds was most of what an
- * idle process did.
+ * One fetch for all partitions of a broker in which nothing comes, instead of one for each. A process follows dozens of
+ * partitions that stand still for hours, and most of its work while idle was to fetch each of them every two seconds.
  *
- * Owns: for each broker a kafkajs client of its own, and the shares of the readers whose partitions the broker leads. A
- * share is `apart` while its reader reads by itself, `parked` from when the reader found nothing new, and `covered`
- * while a fetch is out that asks for its partition. The reader waits only while its share is covered.
- * SF1  Nothing waits for the end of a shared fetch: a reader that has parked goes on asking by its own client until its
- *      share is covered, and a reader that parts or leaves does so at once.
- * SF2  A shared fetch brings no records, and so takes no memory: when a partition does not end where its reader stands,
- *      the reader parts, and fetches by its own client, within its own bounds.
- * SF3  Whatever ends a shared fetch but an answer, as an error in one partition or a connection that was cut, makes all
- *      readers part. They meet what is wrong by their own rules; those whose partitions are well park again.
- * SF4  A reader parts after `OWN_FETCH_MS` in any case, since brokers close a connection that is not used for minutes.
+ * Owns: for each broker a kafkajs client of its own, and a share for each reader whose partition the broker leads. A
+ * share is
+ * - `apart` at first, and while its reader finds records;
+ * - `parked` from when the reader has found nothing new;
+ * - `covered` from when a shared fetch is sent that names its partition; only then does the reader stop fetching;
+ * - `apart` again when the shared fetch finds something or fails, and when the reader leaves (SF2 to SF4).
+ * SF1  A reader never waits for a shared fetch that does not name its partition to end: until its share is covered, it
+ *      fetches by its own client. A reader that parts or leaves does so at once.
+ * SF2  A shared fetch brings no records, and so takes no memory. When a partition does not end at its reader's
+ *      position, the reader parts, and fetches by its own client, within its own bounds.
+ * SF3  When a shared fetch ends without an answer, for an error in one partition or a cut connection, all parked
+ *      readers part. Each meets what is wrong by its own client; readers of healthy partitions park again.
+ * SF4  A reader parts after `OWN_FETCH_MS` in any case, since a broker closes a connection that was idle for minutes.
  * SF5  The client is destroyed when the last reader has left.
  */
 import type { Clock } from "@posthaste/core/time";
@@ -23,7 +25,7 @@ import { describe } from "../connection/kafka-errors.ts";
 import { type Broker, createCluster, type FetchRequest, type FetchResponse } from "../kafkajs/kafkajs-internals.ts";
 import { type Moment, momentOf } from "./moment.ts";
 
-/** The broker that leads the reader's partition, and how long it may keep a fetch that it has nothing for, in ms. */
+/** The broker that leads the reader's partition, and how long it may hold a fetch for which it has no record, in ms. */
 export interface SharedFetchOptions {
   readonly nodeId: string;
   readonly maxWaitMs: number;
@@ -32,15 +34,15 @@ export interface SharedFetchOptions {
 export interface FetchShareOptions {
   readonly topic: string;
   readonly partition: number;
-  /** A shared fetch found that the partition still ends where the reader stands. */
+  /** A shared fetch found that the partition still ends at the reader's position. */
   readonly onIdle: (askedAt: Moment) => void;
   readonly clock: Clock;
 }
 
 export interface FetchShare {
-  /** The next shared fetch asks for the partition too: the reader found nothing from `position` on. */
+  /** The reader found nothing from `position` on: the next shared fetch names its partition too. */
   park(position: number): void;
-  /** Resolves when the reader has to fetch by itself: at once while the share is not covered (SF1). */
+  /** Resolves when the reader must fetch by itself; at once while its share is not covered (SF1). */
   wait(): Promise<void>;
   /** The reader found something by itself. */
   part(): void;
@@ -48,14 +50,14 @@ export interface FetchShare {
   leave(): void;
 }
 
-/** Less than the ten minutes after which a broker closes a connection on which nothing was asked, by its default. */
+/** In ms. By default a broker closes a connection that was idle for ten minutes. */
 const OWN_FETCH_MS = 4 * 60_000;
 const REQUEST_TIMEOUT_MS = 5000;
 const CONNECT_DEADLINE_MS = 5000;
 
 const fetchesOf = new WeakMap<KafkaConnection, Map<string, SharedFetch>>();
 
-/** Answers a share that is `apart`. Nothing is connected before a reader parks. */
+/** Makes a share, which is `apart`. The shared client connects when the first reader parks. */
 export function shareFetch(
   connection: KafkaConnection,
   options: SharedFetchOptions,
@@ -99,7 +101,7 @@ class SharedFetch {
     return share;
   }
 
-  /** Fetches while a share is parked. */
+  /** Fetches as long as a share is parked. */
   async #run(topic: string): Promise<void> {
     this.#isRunning = true;
     try {
@@ -109,14 +111,14 @@ class SharedFetch {
       const { nodeId } = this.#options;
       this.#connection.log.debug({ event: "shared_fetch_failed", nodeId, reason: describe(error) });
       this.#disconnect();
-      // SF3.
+      // All parked readers part (SF3).
       for (const share of this.#parked) share.part();
     } finally {
       this.#isRunning = false;
     }
   }
 
-  /** Any topic serves: with its metadata come the addresses of all brokers. */
+  /** Finds the broker. Any topic will do, since its metadata names the addresses of all brokers. */
   async #connect(topic: string): Promise<Broker> {
     const client = this.#connection.createClient({ requestTimeoutMs: REQUEST_TIMEOUT_MS });
     this.#client = client;
@@ -150,7 +152,7 @@ interface ShareEvents {
   onLeave(): void;
 }
 
-/** When the fetch that covers a share was sent, and when the first of an unbroken row of such fetches was. */
+/** When the fetch that covers a share was sent, and when the first of an unbroken series of such fetches was sent. */
 interface Cover {
   readonly askedAt: Moment;
   readonly sinceMs: number;
@@ -161,7 +163,7 @@ class ReaderShare implements FetchShare {
   readonly partition: number;
   readonly #options: FetchShareOptions;
   readonly #events: ShareEvents;
-  /** Where the reader found nothing more; null while the share is `apart`. */
+  /** The position at which the reader found nothing more; null while the share is `apart`. */
   #position: number | null = null;
   /** Null while the share is not `covered`. */
   #cover: Cover | null = null;
@@ -207,7 +209,9 @@ class ReaderShare implements FetchShare {
     this.#cover = { askedAt, sinceMs: this.#cover?.sinceMs ?? askedAt.monotonicMs };
   }
 
-  /** `end` is what the fetch found; that says nothing of where a reader stands that parted meanwhile. */
+  /**
+   * `end` is where the fetch found the log's end. It does not count for a reader that parted while the fetch was out.
+   */
   hear(end: number | undefined): void {
     if (this.#cover === null) return;
     const { askedAt, sinceMs } = this.#cover;
@@ -218,14 +222,15 @@ class ReaderShare implements FetchShare {
 }
 
 /**
- * One byte is asked for, of all together (SF2); a broker answers a whole batch of the first partition that has one.
+ * A fetch that asks for one byte of all partitions together (SF2). A broker answers it with a whole batch of the first
+ * partition that has one, and with the end offsets of all.
  */
 function requestOf(shares: readonly ReaderShare[], maxWaitMs: number): FetchRequest {
   const topics = new Map<string, Map<number, number>>();
   for (const { topic, partition, position } of shares) {
     const positions = topics.get(topic) ?? new Map<number, number>();
     topics.set(topic, positions);
-    // Readers of one partition: those that stand further on are told by the end.
+    // Several readers may follow one partition. The fetch begins at the lowest position; the end tells the others.
     positions.set(partition, Math.min(position, positions.get(partition) ?? position));
   }
   return {
@@ -240,7 +245,7 @@ function requestOf(shares: readonly ReaderShare[], maxWaitMs: number): FetchRequ
   };
 }
 
-/** The end of each partition of an answer. */
+/** The end offset of each partition in an answer, by `keyOf`. */
 function endsOf({ responses }: FetchResponse): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
   for (const { topicName, partitions } of responses) {

@@ -1,7 +1,7 @@
 /**
- * The table of suppressed users: their keys alone, as digests, followed from `posthaste.suppressions`.
+ * The table of suppressed users, which it follows from `posthaste.suppressions`. It holds only digests of their keys.
  *
- * Owns: the set of digests, and the table of keys that fills it.
+ * Owns: the set of digests, and the key table that fills it.
  */
 import { hash } from "node:crypto";
 import { type DigestOf, DigestSet } from "@posthaste/core/deletion/digest-set";
@@ -10,16 +10,16 @@ import type { KafkaConnection } from "../connection/connect.ts";
 import { createKeyTable, type KeyTable, type KeyTableOptions } from "./key-table.ts";
 
 export interface SuppressedUsersTable extends SuppressedUsers, KeyTable {
-  /** Whether a user's key is held whose digest is at hand. */
+  /** Whether the table holds the user's key that has this digest. */
   hasDigest(digest: string): boolean;
 }
 
 export type SuppressedUsersOptions = Pick<KeyTableOptions, "topic" | "onStale" | "onFailure">;
 
-/** SHA-256, whose first 128 bits the set holds. */
+/** SHA-256. The set holds its first 128 bits. */
 export const suppressionDigest: DigestOf = (key) => hash("sha256", key, "binary");
 
-/** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
+/** Resolves when reading has begun. Waits for brokers. Rejects with `topic_missing`. */
 export async function followSuppressedUsers(
   connection: KafkaConnection,
   options: SuppressedUsersOptions,

@@ -1,22 +1,22 @@
 /**
- * How far a table has come, for whoever judges by what it holds: a table that froze holds what was true once.
+ * How current a table is. Whoever relies on a table that no longer follows its topic would act on old data.
  *
- * Owns: when the table last held all that its topic did, and the two series that say so.
- * TP1  Only an answer of the brokers is a sign of life: a reader that gets no answer and a reader that cannot take what
- *      it got grow old alike.
+ * Owns: the time at which the table last held its whole topic, and two metrics of that.
+ * TP1  Only an answer of the brokers counts. A reader that gets no answer, and a reader that cannot take what it got,
+ *      both fall behind.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMetrics } from "../connection/metrics.ts";
 import { SYSTEM_CLOCK } from "../connection/system-clock.ts";
 import type { FetchedTo } from "./log-reader.ts";
 
-/** Longer than a leader's failover takes, and seven times what an idle fetch waits. */
+/** In ms: longer than a leader's failover takes, and seven times as long as an idle fetch waits. */
 export const BEHIND_LIMIT_MS = 15_000;
 
 export interface TableProgressOptions {
   readonly topic: string;
   readonly metrics: KafkaMetrics | undefined;
-  /** How long the table may not have been at its topic's end; default `BEHIND_LIMIT_MS`. */
+  /** How long the table may be without having reached its topic's end, in ms. Default `BEHIND_LIMIT_MS`. */
   readonly limitMs?: number | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -24,7 +24,7 @@ export interface TableProgressOptions {
 export class TableProgress {
   readonly #options: TableProgressOptions;
   readonly #clock: Clock;
-  /** On the clock that does not step; null before the first time. */
+  /** By the monotonic clock; null before the first time. */
   #caughtUpAtMs: number | null = null;
   #asOfMs: number | null = null;
 
@@ -33,12 +33,15 @@ export class TableProgress {
     this.#clock = options.clock ?? SYSTEM_CLOCK;
   }
 
-  /** When the brokers were asked where the topic ends, the last time that the reading stood there; null before. */
+  /**
+   * When the table last was at its topic's end: the time at which the brokers were asked for that end, in ms since the
+   * epoch. Null before.
+   */
   get asOfMs(): number | null {
     return this.#asOfMs;
   }
 
-  /** The brokers said where the topic ends while the reading stood at `position`. */
+  /** The brokers said where the topic ends, while the table had read up to `position`. */
   reached({ position, end, askedAt }: FetchedTo): void {
     const { topic, metrics } = this.#options;
     metrics?.tableBehindRecords.set({ topic }, Math.max(0, end - position));
@@ -48,7 +51,7 @@ export class TableProgress {
     metrics?.tableCaughtUpTimestamp.set({ topic }, this.#clock.nowMs() / 1000);
   }
 
-  /** For `/readyz`: true, or what is missing. */
+  /** For `/readyz`: true, or a text that says what is missing. */
   get state(): true | string {
     const { topic, limitMs = BEHIND_LIMIT_MS } = this.#options;
     if (this.#caughtUpAtMs === null) return `reading ${topic}`;

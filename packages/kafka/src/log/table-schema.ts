@@ -1,4 +1,4 @@
-/** Fetches the schemas that a table's records were written with, as long as that takes. */
+/** Fetches the schemas of a table's records, however long the registry takes. */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import { untilAnswered } from "../connection/when-reachable.ts";
@@ -13,8 +13,8 @@ export interface TableSchemaOptions {
 }
 
 /**
- * Waits for a registry that does not answer, or that refuses the login. Resolves too when the registry answers that it
- * has no such schema: decoding says so then (T4 of table.ts).
+ * Waits for a registry that does not answer or that refuses the login. It also resolves when the registry says that it
+ * has no such schema; decoding then reports that (T4 of table.ts).
  */
 export async function fetchTableSchema(bytes: Buffer, options: TableSchemaOptions): Promise<void> {
   const { topic, log, signal, prefetch } = options;
@@ -35,7 +35,7 @@ export async function fetchTableSchema(bytes: Buffer, options: TableSchemaOption
   });
 }
 
-/** A registry that lets nobody ask says nothing of the record: to pass the record over would lose it. */
+/** A registry that refuses the login says nothing about the record; to pass the record over would lose it. */
 function refusedIsUnanswered(error: unknown): never {
   if (!isPosthasteError(error, "registry_unavailable")) throw error;
   throw new PosthasteError(error.code, error.message, { retryable: true, cause: error });

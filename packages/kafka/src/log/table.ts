@@ -1,19 +1,18 @@
 /**
- * The joined table: a compacted topic of one partition as a map in memory. The table is read to its end before anyone
- * relies on it, and followed from then on.
+ * The joined table: a compacted topic of one partition as a map in memory. Nobody relies on the table before it was
+ * read to the topic's end; from then on it follows the topic.
  *
- * Owns: the map, and the revision last seen of every key, also of keys that were removed.
- * T1  A record is applied only when its offset is above the last applied and its revision is not below the revision
- *     that is held (P5): a send that was given up may be written after newer ones, and must not undo them.
- * T2  A removal keeps its revision, so that a late write does not bring the key back.
- * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` means the end after it was
- *     called.
- * T4  A record that cannot be decoded leaves what is held as it was, and is logged and counted: one bad record must not
- *     take every destination down. A writer's schema that cannot be fetched is waited for, also while the registry
- *     refuses a login. A record whose schema the registry does not know is set aside, and applied when the registry
- *     knows it, unless its key got a newer record meanwhile (unknown-schema-records.ts).
- * T5  `onStale` is told of an older write only while that write is the newest record of its key. An older write that
- *     stands in the log before its repair is history.
+ * Owns: the map, and the last revision of every key, removed keys included.
+ * T1  The table applies a record only when its offset is above the last one applied and its revision is not below the
+ *     key's (P5). A send that was given up may be written after newer ones, and must not undo them.
+ * T2  A removed key keeps its revision, so that a late write does not bring the key back.
+ * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` means the end after the call.
+ * T4  A record that cannot be decoded changes nothing, and is logged and counted: one bad record must not take every
+ *     destination down. While the registry does not answer, or refuses the login, the table waits for the record's
+ *     schema. A record whose schema the registry does not know is set aside, and applied when the registry knows the
+ *     schema, unless its key got a newer record in between (unknown-schema-records.ts).
+ * T5  `onStale` is called for a late write only while it is the newest record of its key. A late write that was
+ *     followed by its repair in the log is of no interest.
  */
 import { headerText, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -38,24 +37,24 @@ export interface Table<T> {
   get(key: string): T | undefined;
   entries(): Iterable<[string, T]>;
   readonly size: number;
-  /** Everything up to this offset has been read; -1 when nothing was. */
+  /** The table has read everything up to this offset; -1 when it has read nothing. */
   readonly appliedOffset: number;
   /**
-   * For `/readyz`: true, or since when the table has not been at its topic's end. It goes on following, and no reader
-   * of it is told.
+   * For `/readyz`: true, or a text that says since when the table has not been at its topic's end. The table goes on
+   * following the topic, and tells none of its readers.
    */
   readonly state: true | string;
-  /** At this moment, since the epoch, the table held all that its topic did; null before the first time. */
+  /** The table held its whole topic at this time, in ms since the epoch; null before the first time. */
   readonly asOfMs: number | null;
-  /** Resolves when everything that stood in the topic when the table was made has been read. */
+  /** Resolves when the table has read everything that the topic held when the table was made. */
   caughtUp(): Promise<void>;
-  /** Resolves when everything that stands in the topic now has been read. Rejects with `deadline_exceeded`. */
+  /** Resolves when the table has read everything that the topic held at the call. Rejects with `deadline_exceeded`. */
   refresh(timeoutMs: number): Promise<void>;
   /** Resolves when the table holds this revision of the key, or a later one. Rejects with `deadline_exceeded`. */
   waitForRevision(key: string, revision: number, timeoutMs: number): Promise<void>;
   /** Resolves when the table has read this offset. Rejects with `deadline_exceeded`. */
   waitForOffset(offset: number, timeoutMs: number): Promise<void>;
-  /** Revision held for a key, that of its removal included; undefined when it was never seen. */
+  /** The revision held for a key, also of its removal; undefined when the table never saw the key. */
   revisionOf(key: string): number | undefined;
   close(): Promise<void>;
 }
@@ -63,30 +62,31 @@ export interface Table<T> {
 export interface TableOptions<T> {
   readonly topic: string;
   readonly decode: (bytes: Buffer) => T;
-  /** Called before `decode`; see Codec. */
+  /** Awaited before `decode`: a codec's `prefetch`. */
   readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
   /**
-   * Called after each change, from the first record of the topic on, with the offset of the record that made it;
-   * `undefined` is a removal. Changes come in offset order, but for those of records that were set aside for their
-   * schema (T4): such a change comes when the schema is known, after changes of other keys at higher offsets.
+   * Called after each change, from the topic's first record on, with the offset of its record; `undefined` is a
+   * removal. Changes come in offset order, except those of records that were set aside for their schema (T4): such a
+   * change comes once the schema is known, after changes of other keys at higher offsets.
    */
   readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
   /**
-   * A record with a lower revision than the held one was ignored; the writer of the topic writes the newest again (P5).
+   * The table ignored a record with a lower revision than the key's. The topic's writer then writes the newest one
+   * again (P5).
    */
   readonly onStale?: (key: string, seenRevision: number) => void;
-  /** The table cannot follow its topic any more; by default that is an uncaught error, which ends the process. */
+  /** The table can no longer follow its topic. Default: an uncaught error, which ends the process. */
   readonly onFailure?: (reason: Error) => void;
-  /** How long a missing topic is asked for again; default `ADMIN_PATIENCE_MS`. */
+  /** How long to ask again for a missing topic, in ms. Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;
-  /** Ms between two questions for a schema that the registry does not know (T4); default 5 s. */
+  /** Ms between two questions for a schema that the registry does not know (T4). Default 5,000. */
   readonly unknownSchemaRoundMs?: number;
-  /** How long the table may not have been at its topic's end before `state` says so; default `BEHIND_LIMIT_MS`. */
+  /** How long the table may be away from its topic's end before `state` says so, in ms. Default `BEHIND_LIMIT_MS`. */
   readonly behindLimitMs?: number;
   readonly clock?: Clock;
 }
 
-/** Resolves when the topic's reading began; waits for brokers. Rejects with `topic_missing`. */
+/** Resolves when reading has begun. Waits for brokers. Rejects with `topic_missing`. */
 export async function createTable<T>(connection: KafkaConnection, options: TableOptions<T>): Promise<Table<T>> {
   const table = new CompactedTable(connection, options);
   await table.start();
@@ -106,7 +106,7 @@ class CompactedTable<T> implements Table<T> {
   readonly #closing = new AbortController();
   readonly #askEnd: () => Promise<number>;
   #caughtUp: Promise<void> = Promise.resolve();
-  /** Keys whose newest record in the log was an older write, while the table catches up (T5); null from then on. */
+  /** Keys whose newest record in the log is a late write, while the table catches up (T5); null from then on. */
   #staleKeys: Map<string, number> | null = new Map();
 
   constructor(connection: KafkaConnection, options: TableOptions<T>) {
@@ -145,7 +145,7 @@ class CompactedTable<T> implements Table<T> {
     });
     this.#reader = reader;
     this.#caughtUp = this.#catchUp(reader);
-    // Whoever asks gets the rejection; nobody has to ask.
+    // Callers of `caughtUp` get the rejection, but there may be none.
     this.#caughtUp.catch(() => {});
   }
 
@@ -153,7 +153,7 @@ class CompactedTable<T> implements Table<T> {
     const askedAt = momentOf(this.#options.clock ?? SYSTEM_CLOCK);
     const end = await whenReachable(this.#connection, this.#askEnd);
     await reader.reached(end);
-    // Of an empty topic no fetch would say so for seconds.
+    // At an empty topic no fetch would answer for seconds.
     this.#progress.reached({ position: reader.position, end, askedAt });
     const staleKeys = this.#staleKeys ?? [];
     this.#staleKeys = null;
@@ -252,7 +252,7 @@ class CompactedTable<T> implements Table<T> {
     this.#set(key, value, { revision, offset });
   }
 
-  /** A record that was set aside is older than what its key may hold by now, which then stays (T1). */
+  /** Applies a record that was set aside, unless its key has a newer revision by now (T1). */
   #applySetAside(record: IncomingRecord): void {
     const { topic } = this.#options;
     this.#connection.log.info({
@@ -274,7 +274,7 @@ class CompactedTable<T> implements Table<T> {
     this.#revisionWaiters.wake(key, revision);
   }
 
-  /** T5. */
+  /** Ignores a late write, and reports it while it is its key's newest record (T5). */
   #ignoreStale(key: string, revision: number, held: number): void {
     const { topic, onStale } = this.#options;
     this.#connection.metrics?.tableStaleRecords.inc({ topic });
@@ -287,7 +287,7 @@ class CompactedTable<T> implements Table<T> {
     onStale?.(key, revision);
   }
 
-  /** T4. */
+  /** Decodes a value, or reports that it cannot be read (T4). */
   #decode(bytes: Buffer, key: string, offset: number): T | typeof UNREADABLE | typeof UNKNOWN_SCHEMA {
     const { topic, decode } = this.#options;
     try {

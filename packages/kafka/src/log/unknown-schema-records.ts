@@ -1,14 +1,15 @@
 /**
- * The records of a table whose schema the registry does not know. They are set aside, and the registry is asked again:
- * the schema may be restored, or known at another node, long after the records were read.
+ * Records of a table whose schema the registry does not know. They are set aside, and the registry is asked again: long
+ * after a record was read, somebody may restore its schema, or another node of the registry may know it.
  *
- * Owns: the newest such record of each key, by revision, and the timer by which the registry is asked.
- * UR1  A record is set aside until its schema can be fetched, or until its key gets a record of no lower revision: an
- *      older write that comes late takes nothing from it (P5). Nothing waits for it.
- * UR2  The registry is asked for each schema once a round, whatever the number of records that were written with it. A
- *      registry that gives no answer ends the round.
- * UR3  At most `MOST_RECORDS` are kept, those set aside first, each with bytes of its own: a fetched record is a view
- *      of its whole fetch.
+ * Owns: the newest such record of each key, by revision, and the timer of the next round of questions.
+ * UR1  A record stays set aside until its schema can be fetched, or its key gets a record with the same or a higher
+ *      revision; a late write with a lower revision does not displace it (P5). Nothing waits for a record that was set
+ *      aside.
+ * UR2  Each round asks the registry once for each schema, however many records have it. A registry that does not answer
+ *      ends the round.
+ * UR3  At most `MOST_RECORDS` keys have a record here; records of further keys are dropped. Each record has bytes of
+ *      its own, since a fetched record is a view of its whole fetch.
  */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -20,13 +21,15 @@ const ROUND_MS = 5000;
 const MOST_RECORDS = 10_000;
 
 export interface UnknownSchemaOptions {
-  /** Fetches the schema of these bytes; rejects with `unknown_schema` while the registry has none of its id. */
+  /** Fetches the schema of these bytes. Rejects with `unknown_schema` while the registry does not have it. */
   readonly prefetch: (bytes: Buffer) => Promise<void> | undefined;
   /** Takes a record whose schema is known now. */
   readonly onKnown: (record: IncomingRecord) => void;
-  /** What `prefetch` or `onKnown` failed with is no answer of the registry, but a bug: no round follows. */
+  /**
+   * `prefetch` or `onKnown` failed, and not for an answer of the registry: that is a bug, and no further round follows.
+   */
   readonly onFailure: (reason: Error) => void;
-  /** Ms from the end of one round to the next; default 5 s. */
+  /** Ms from the end of one round to the next. Default 5,000. */
   readonly roundMs?: number | undefined;
 }
 
@@ -49,7 +52,7 @@ export class UnknownSchemaRecords {
     return this.#records.size;
   }
 
-  /** Sets a record of a key aside, unless one of a higher revision is. */
+  /** Sets a key's record aside, unless a record of the key with a higher revision is set aside already. */
   add(key: string, record: IncomingRecord, revision: number): void {
     const before = this.#records.get(key);
     if (before === undefined ? this.#records.size >= MOST_RECORDS : revision < before.revision) return;
@@ -57,7 +60,7 @@ export class UnknownSchemaRecords {
     this.#ask();
   }
 
-  /** The key has a record of this revision (UR1). */
+  /** The key got a record with this revision (UR1). */
   forget(key: string, revision: number): void {
     const setAside = this.#records.get(key);
     if (setAside !== undefined && !(revision < setAside.revision)) this.#records.delete(key);
@@ -75,7 +78,7 @@ export class UnknownSchemaRecords {
     this.#timer = setTimeout(() => void this.#askAll(), roundMs);
   }
 
-  /** One round, and the next. Never rejects. */
+  /** Runs one round and starts the timer of the next. Never rejects. */
   async #askAll(): Promise<void> {
     try {
       await this.#round();
@@ -89,7 +92,7 @@ export class UnknownSchemaRecords {
     this.#ask();
   }
 
-  /** UR2. */
+  /** Asks the registry once for each schema (UR2). */
   async #round(): Promise<void> {
     for (const [schemaId, bytes] of this.#schemas()) {
       const answer = await this.#fetch(bytes);
@@ -98,7 +101,7 @@ export class UnknownSchemaRecords {
     }
   }
 
-  /** One record's bytes for each schema. */
+  /** The bytes of one record for each schema. */
   #schemas(): ReadonlyMap<number, Buffer> {
     const schemas = new Map<number, Buffer>();
     for (const { record } of this.#records.values()) {
