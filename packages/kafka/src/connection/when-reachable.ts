@@ -9,7 +9,7 @@ import { describe } from "./kafka-errors.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
 /** Ms between two log lines for the same wait. */
-const SAY_EVERY_MS = 5000;
+const LOG_EVERY_MS = 5000;
 
 export interface Waiting {
   readonly log: Log;
@@ -26,13 +26,13 @@ export interface Waiting {
   readonly clock?: Clock;
 }
 
-/** Makes a function that is true at its first call, and afterwards at most once in `SAY_EVERY_MS`. */
+/** Makes a function that is true at its first call, and afterwards at most once in `LOG_EVERY_MS`. */
 export function everySoOften(clock: Clock = SYSTEM_CLOCK): () => boolean {
-  let saidAtMs = Number.NEGATIVE_INFINITY;
+  let loggedAtMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = clock.monotonicMs();
-    if (nowMs - saidAtMs < SAY_EVERY_MS) return false;
-    saidAtMs = nowMs;
+    if (nowMs - loggedAtMs < LOG_EVERY_MS) return false;
+    loggedAtMs = nowMs;
     return true;
   };
 }

@@ -1,10 +1,10 @@
 /**
- * What a produce answer says of each partition (rule P3). A partition that it does not name is unacknowledged: a broker
- * that stops cleanly may leave some out, and so does kafkajs after a leader moved.
+ * What a produce answer says of each partition (rule P3). A partition that the answer does not name is unacknowledged:
+ * a broker that stops cleanly may leave some out, and so does kafkajs after a leader moved.
  */
 import type { PartitionAnswer } from "../kafkajs/kafkajs-internals.ts";
 
-/** Kafka's code for a partition, 0 for none; undefined for a partition that the answer does not name. */
+/** Kafka's error code for a partition: 0 means no error, undefined that the answer does not name the partition. */
 export type CodeOf = (topic: string, partition: number) => number | undefined;
 
 export function codesIn(answers: readonly PartitionAnswer[]): CodeOf {
@@ -15,7 +15,7 @@ export function codesIn(answers: readonly PartitionAnswer[]): CodeOf {
       ofTopic = new Map();
       codes.set(topicName, ofTopic);
     }
-    // Two answers for a partition, one of them bad: nobody knows which of its records are written.
+    // When one of two answers for a partition is an error, nobody knows which of its records were written.
     ofTopic.set(partition, ofTopic.get(partition) || errorCode);
   }
   return (topic, partition) => codes.get(topic)?.get(partition);

@@ -1,17 +1,18 @@
 /**
- * Moves a producer's batches: takes what is ready off the queue, sends it to the partitions' leaders, and does what the
- * answers say (rules P1 to P3).
+ * Moves a producer's batches: it takes ready batches off the queue, sends them to the partitions' leaders, and acts on
+ * the answers (rules P1 to P3).
  *
- * Owns: the channels to the brokers, the partitions in trouble, and one timer.
- * BS1  What can be sent now goes in one request a broker: a batch of every partition that the broker leads, that has
- *      records and that has no batch out.
- * BS2  A partition whose answer is an error, and a partition without a leader, is sent again by itself; the rest of the
- *      request stands.
- * BS3  A request that was not answered throws its own channel away and no other.
- * BS4  One question for the leaders is out at a time, however many partitions are in trouble and however long the
- *      answer takes: nothing grows while no broker answers.
- * BS5  A partition that is ready and was left where it is waits for an answer, for the end of a pause or for the
- *      leaders, and each of these looks at all that is ready again. So records that join it need not be looked at.
+ * Owns: the channels to the brokers, the troubles of partitions, and one timer.
+ * BS1  Each broker gets one request with what can be sent now: a batch of every partition that the broker leads, that
+ *      has records and no batch out, as far as the request has space.
+ * BS2  A partition whose answer is an error, and a partition without a leader, is tried again by itself. The answer
+ *      counts for the other partitions of the request.
+ * BS3  A request without an answer throws its own channel away and no other.
+ * BS4  At most one question for the leaders is out, however many partitions are in trouble and however long the answer
+ *      takes: nothing grows while no broker answers.
+ * BS5  A ready partition that was not sent waits for an answer, for the end of a pause, or for the leaders. Each of
+ *      these events looks at all ready partitions again, so records that join such a partition need no look of their
+ *      own.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -31,20 +32,20 @@ export interface BatchSenderOptions {
   readonly leaders: PartitionLeaders;
   readonly makeClient: MakeBrokerClient;
   readonly connection: Pick<KafkaConnection, "log" | "metrics">;
-  /** The metrics' label `class`. */
+  /** The label `class` of the metrics. */
   readonly name: string;
   readonly clock: Clock;
-  /** A request came to its end: something may be acknowledged. */
+  /** A request was answered or failed: records may have been acknowledged. */
   readonly onExchanged: () => void;
 }
 
 /**
- * Of a whole request. A broker closes the connection at 100 MB (`socket.request.max.bytes`). Four full partitions cost
- * no more for each record than forty do, and what is copied on the way to the socket stays small.
+ * Bytes of a whole request. A broker closes the connection at 100 MB (`socket.request.max.bytes`). A record costs no
+ * more in a request of four full partitions than of forty, and less is copied on the way to the socket.
  */
 export const MAX_REQUEST_BYTES = 4_000_000;
-/** A log line names so many partitions at the most. */
-const SAID_PARTITIONS = 20;
+/** The most partitions that a log line names. */
+const MAX_LOGGED_PARTITIONS = 20;
 
 /** What goes to one broker in one request. */
 interface Request {
@@ -63,12 +64,14 @@ export class BatchSender {
   readonly #troubles = new PartitionTroubles();
   readonly #channels: ProducerChannels;
   #isDue = false;
-  /** Whether who leads is being asked, and whether another question is to follow for those that came meanwhile. */
+  /**
+   * Whether a question for the leaders is out, and whether another must follow it for partitions that failed meanwhile.
+   */
   #asking: "no" | "once" | "once more" = "no";
   #timer: NodeJS.Timeout | undefined;
   #timerAtMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
-  /** Ends what the metrics page is told of this sender. */
+  /** Ends the gauges' look at this sender. */
   readonly #unwatch: (() => void) | undefined;
 
   constructor(options: BatchSenderOptions) {
@@ -83,8 +86,8 @@ export class BatchSender {
   }
 
   /**
-   * Sends in a microtask: what is given within the same task of the event loop goes together. To be called when a
-   * partition has become ready (BS5).
+   * Sends in a microtask, so that all records of one task of the event loop go together. The producer calls it when a
+   * partition became ready (BS5).
    */
   sendSoon(): void {
     if (this.#isDue) return;
@@ -92,7 +95,7 @@ export class BatchSender {
     queueMicrotask(() => this.#sendReady());
   }
 
-  /** Sends nothing more; what is out is not waited for. */
+  /** Sends nothing more, and does not wait for the requests that are out. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -100,37 +103,38 @@ export class BatchSender {
     this.#unwatch?.();
   }
 
-  /** BS1. */
+  /** Sends what can be sent now (BS1). */
   #sendReady(): void {
     this.#isDue = false;
     if (this.#isClosed) return;
     const { queue, leaders } = this.#options;
     const nowMs = this.#options.clock.monotonicMs();
     const requests = new Map<Channel, Request>();
-    const unsure: PartitionQueue[] = [];
-    const unled: Unwritten[] = [];
+    const toAsk: PartitionQueue[] = [];
+    const leaderless: Unwritten[] = [];
     for (const ready of queue.ready) {
       const step = this.#troubles.nextStep(ready, nowMs);
       const leader = leaders.leaderOf(ready.topic, ready.partition);
-      if (step === "ask") unsure.push(ready);
+      if (step === "ask") toAsk.push(ready);
       else if (step !== "send") this.#wakeAt(step.waitsUntilMs);
-      else if (leader === undefined) unled.push({ queue: ready, error: noLeaderError() });
+      else if (leader === undefined) leaderless.push({ queue: ready, error: noLeaderError() });
       else this.#gather(ready, leader, requests, nowMs);
     }
     for (const [channel, request] of requests) void this.#exchange(channel, request);
-    this.#onUnwritten(unled);
-    if (unsure.length > 0) this.#askLeaders(unsure, nowMs);
+    this.#onUnwritten(leaderless);
+    if (toAsk.length > 0) this.#askLeaders(toAsk, nowMs);
   }
 
   #askLeaders(queues: readonly PartitionQueue[], nowMs: number): void {
     this.#troubles.asked(queues, nowMs);
     if (this.#asking === "no") void this.#ask();
     else this.#asking = "once more";
-    // For as long as the brokers have to answer.
+    // Looks at the partitions again, which sets the timer that ends their wait for the leaders (PT3 of
+    // partition-troubles.ts).
     this.sendSoon();
   }
 
-  /** BS4. */
+  /** Asks for the leaders, and again if partitions came to wait for them since the last question began (BS4). */
   async #ask(): Promise<void> {
     do {
       this.#asking = "once";
@@ -146,7 +150,10 @@ export class BatchSender {
     return this.#asking === "once more";
   }
 
-  /** Takes the partition's batch into the request of its leader's channel, unless that has one out or is full. */
+  /**
+   * Moves the partition's batch into the request of its leader's channel, unless that channel has a request out or its
+   * request is full.
+   */
   #gather(queue: PartitionQueue, leader: BrokerPlace, requests: Map<Channel, Request>, nowMs: number): void {
     const isAlone = this.#troubles.of(queue)?.isTimeout ?? false;
     const channel = isAlone ? this.#channels.aside(leader) : this.#channels.shared(leader, nowMs);
@@ -201,32 +208,32 @@ export class BatchSender {
     this.#onUnwritten(unwritten);
   }
 
-  /** P2: the request's channel was thrown away. */
+  /** The request failed, and its channel was thrown away (P2). */
   #onFailed(queues: readonly PartitionQueue[], failure: unknown, isTimeout: boolean): void {
     const { connection, name } = this.#options;
     connection.metrics?.producerReplaced.inc({ class: name });
     for (const queue of queues) this.#options.queue.fail(queue);
     const troubles = queues.map((queue) => this.#troubled(queue, isTimeout));
-    if (!PartitionTroubles.isLine(troubles)) return;
+    if (!PartitionTroubles.isLogged(troubles)) return;
     const failures = Math.max(...troubles.map((trouble) => trouble.failures));
     const fields = { ...this.#fields("producer_replaced"), failures, reason: describe(failure) };
     connection.log.warn(fields, "a send failed: sending again with a new connection");
   }
 
-  /** The partitions could not be written, and their brokers said so. */
+  /** Brokers answered that these partitions could not be written, or the partitions have no leader. */
   #onUnwritten(unwritten: readonly Unwritten[]): void {
     const troubles = unwritten.map(({ queue, error }) => this.#troubled(queue, isTimedOut(error)));
-    if (!PartitionTroubles.isLine(troubles)) return;
+    if (!PartitionTroubles.isLogged(troubles)) return;
     const fields = {
       ...this.#fields("partitions_unwritten"),
       failures: Math.max(...troubles.map((trouble) => trouble.failures)),
-      partitions: unwritten.slice(0, SAID_PARTITIONS).map(({ queue }) => `${queue.topic}/${queue.partition}`),
+      partitions: unwritten.slice(0, MAX_LOGGED_PARTITIONS).map(({ queue }) => `${queue.topic}/${queue.partition}`),
       reason: describe(unwritten[0]?.error),
     };
     this.#options.connection.log.warn(fields, "partitions cannot be written: sending to them again");
   }
 
-  /** The partition is tried again when its pause is over. */
+  /** Notes that the partition failed. It is tried again when its pause is over. */
   #troubled(queue: PartitionQueue, isTimeout: boolean): Trouble {
     const trouble = this.#troubles.failed(queue, isTimeout, this.#options.clock.monotonicMs());
     this.#wakeAt(trouble.dueAtMs);
@@ -258,13 +265,13 @@ function noLeaderError(): PosthasteError {
   return new PosthasteError("broker_unavailable", "there is no leader", { retryable: true });
 }
 
-/** What a partition's answer says is wrong with it; null when all is well, which costs nothing to say. */
+/** The error that the code of a partition's answer stands for; null for 0. */
 function errorOf(code: number | undefined): Error | null {
   if (code === 0) return null;
   return code === undefined ? unnamedError() : errorOfCode(code);
 }
 
-/** P3. */
+/** A partition that the answer does not name is unacknowledged (P3). */
 function unnamedError(): PosthasteError {
   return new PosthasteError("broker_unavailable", "the answer does not name it", { retryable: true });
 }

@@ -1,9 +1,9 @@
 /**
- * A client that sends to one broker: kafkajs's connection, without its producer, which copies a partition's records
- * once for each of them and every byte about seven times. What goes over the wire is the same.
+ * A client that sends to one broker. It uses kafkajs's connection without kafkajs's producer, which copies a
+ * partition's records once for each of them and every byte about seven times. The bytes on the wire are the same.
  *
- * Nothing is tried again: after a rejection its owner throws the client away (P2). A broker answers the requests of one
- * connection in order, so a client has one out at a time.
+ * The client repeats nothing: after a rejection its owner throws it away (P2). A broker answers the requests of one
+ * connection in order, so the client has one request out at a time.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaClient } from "../connection/kafka-client.ts";
@@ -14,25 +14,25 @@ import type { BatchRecord } from "../wire/record-batch.ts";
 import type { PartitionBatch, PlacedRecord } from "./partition-queue.ts";
 import { makeValue } from "./record-value.ts";
 
-/** Kafka's code. */
+/** Kafka's error code for a record that no broker takes. */
 const INVALID_RECORD = 87;
 
-/** A client that sends to one broker; tests give a false one. */
+/** A client that sends to one broker. Tests use a fake one. */
 export interface BrokerClient {
-  /** Undefined, at no cost, while it is connected. */
+  /** Connects; returns undefined while the client is connected. */
   connect(): Promise<void> | undefined;
   /**
-   * Only while it is connected. Resolves with what every partition came to; the broker waits for its replicas at most
-   * `timeoutMs`.
+   * Sends the batches, of which the client must be connected. Resolves with the answer for each partition. The broker
+   * waits at most `timeoutMs` for its in-sync replicas.
    */
   send(batches: readonly PartitionBatch[], timeoutMs: number): Promise<readonly PartitionAnswer[]>;
-  /** Waits for outstanding answers. */
+  /** Disconnects once outstanding answers have come. */
   disconnect(): Promise<void>;
-  /** Destroys its sockets. */
+  /** Destroys the client's sockets. */
   destroy(): void;
 }
 
-/** Connects nothing yet. */
+/** Makes a client, which connects at `connect`. */
 export function createBrokerClient(
   client: KafkaClient,
   makeBroker: () => Promise<Broker>,
@@ -82,7 +82,7 @@ class KafkajsBrokerClient implements BrokerClient {
   }
 }
 
-/** The client of the broker that is reached at the address. */
+/** A client of the broker at this address. */
 export function brokerClientOf(client: KafkaClient, host: string, port: number): BrokerClient {
   return createBrokerClient(client, () => createBroker(client.kafka, host, port));
 }
@@ -93,7 +93,10 @@ interface MadeBatch {
   readonly records: readonly BatchRecord[];
 }
 
-/** A value that cannot be made is answered as a broker would that does not take it: for its own partition (GC5). */
+/**
+ * Makes the records of a batch. When a value cannot be made, the batch gets the answer that a broker gives to a record
+ * that it refuses, and the other partitions are sent (GC5 of partition-queue.ts).
+ */
 function makeRecords({ topic, partition, records }: PartitionBatch): MadeBatch | PartitionAnswer {
   try {
     return { topic, partition, records: records.map(makeRecord) };

@@ -1,13 +1,17 @@
 /**
- * A producer's connections to the brokers. A channel is a client of one broker with at most one request out: the broker
+ * A producer's connections to the brokers. A channel is a client of one broker with at most one request out: a broker
  * answers a connection's requests in order, so a second request would only wait behind the first.
  *
- * Owns: for each broker one shared channel, and the channels that were set aside.
- * CH1  What goes to a broker shares one channel, so that it is gathered while a request is out (group commit).
- * CH2  A request that is out for `STUCK_MS` holds up the partitions that are in it and no other: its channel is set
- *      aside and the broker's other partitions get a new one (P1). At most `MAX_ASIDE` channels of a broker are aside.
- * CH3  A channel that is set aside serves one request and is closed.
- * CH4  A channel whose request failed is thrown away: its sockets are destroyed and nothing of it is waited for (P2).
+ * Owns: for each broker one shared channel, and the channels that are aside. A channel is
+ * - *shared* from when it is made, until its request is stuck (CH2), the broker has another address, or the channel
+ *   fails;
+ * - *aside* from when it is stuck, or from the start for a request that is likely to wait; it serves one request;
+ * - gone when its request was answered while it was aside (CH3), or when a request failed (CH4).
+ * CH1  All batches for a broker share one channel, so that they are gathered while a request is out (group commit).
+ * CH2  A request that is out for `STUCK_MS` holds up only the partitions in it: its channel is set aside, and the
+ *      broker's other partitions get a new channel (P1). A broker has at most `MAX_ASIDE` channels aside.
+ * CH3  A channel that is aside is closed when its request was answered.
+ * CH4  A channel whose request failed is thrown away: its sockets are destroyed, and nothing on it is waited for (P2).
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -18,31 +22,35 @@ import type { BrokerClient } from "./broker-client.ts";
 import type { BrokerPlace } from "./partition-leaders.ts";
 import type { PartitionBatch } from "./partition-queue.ts";
 
-/** Makes a client of a broker, connecting nothing. */
+/** Makes a client of a broker, which connects later. */
 export type MakeBrokerClient = (place: BrokerPlace) => BrokerClient;
 
-/** What a request came to: what the broker answered, or why it did not. */
+/** The end of a request: the broker's answers, or why there are none. */
 export type Outcome =
   | { readonly answers: readonly PartitionAnswer[] }
   /**
-   * `isTimeout`: the broker did not answer within the deadline. Any other failure was told by it or by the connection.
+   * `isTimeout` is true when the broker did not answer within the deadline; otherwise the broker or the connection
+   * reported the failure.
    */
   | { readonly failure: unknown; readonly isTimeout: boolean };
 
 export const CONNECT_DEADLINE_MS = 5000;
-/** Longer than a broker takes that is well; a failover is noticed otherwise. */
+/** In ms. A healthy broker answers sooner; a failover shows itself by failed connections, not by this. */
 export const STUCK_MS = 1000;
 export const MAX_ASIDE = 8;
-/** An orderly goodbye takes milliseconds; a broker that does not answer it is left. */
+/** In ms. An orderly disconnect takes milliseconds. */
 const DISCONNECT_DEADLINE_MS = 1000;
-/** A broker waits for its replicas for this part of the deadline, so that it is heard which partition they hold up. */
+/**
+ * The part of a request's deadline for which the broker may wait for its replicas. It leaves time for the answer that
+ * says which partition they hold up.
+ */
 const BROKER_SHARE = 0.8;
 
 export class Channel {
   readonly place: BrokerPlace;
   readonly #client: BrokerClient;
   readonly #clock: Clock;
-  /** Since when its request is out, on the monotonic clock; null while none is. */
+  /** Since when the channel's request is out, by the monotonic clock; null while none is. */
   busySinceMs: number | null = null;
 
   constructor(place: BrokerPlace, client: BrokerClient, clock: Clock = SYSTEM_CLOCK) {
@@ -51,7 +59,7 @@ export class Channel {
     this.#clock = clock;
   }
 
-  /** Connects when needed; one at a time. Never rejects. */
+  /** Sends one request, after a connect where needed. Wait for its end before the next call. Never rejects. */
   async send(batches: readonly PartitionBatch[], deadlineMs: number): Promise<Outcome> {
     this.busySinceMs = this.#clock.monotonicMs();
     let isSent = false;
@@ -68,12 +76,12 @@ export class Channel {
     }
   }
 
-  /** CH4. */
+  /** Destroys the channel's sockets (CH4). */
   destroy(): void {
     this.#client.destroy();
   }
 
-  /** Says goodbye to the broker, at most `DISCONNECT_DEADLINE_MS`. */
+  /** Disconnects from the broker, within `DISCONNECT_DEADLINE_MS`. */
   async close(): Promise<void> {
     await withDeadline(this.#client.disconnect(), DISCONNECT_DEADLINE_MS, "disconnecting").catch(() => {});
     this.#client.destroy();
@@ -83,7 +91,7 @@ export class Channel {
 export class ProducerChannels {
   readonly #make: MakeBrokerClient;
   readonly #clock: Clock;
-  /** By the broker's id. */
+  /** Shared channels by the broker's id. */
   readonly #shared = new Map<number, Channel>();
   readonly #aside = new Set<Channel>();
 
@@ -92,7 +100,10 @@ export class ProducerChannels {
     this.#clock = clock;
   }
 
-  /** The broker's shared channel; null while its request is out (CH1, CH2). */
+  /**
+   * The broker's shared channel, made where needed. Null while its request is out and is not stuck, and while a stuck
+   * one cannot be set aside (CH1, CH2).
+   */
   shared(place: BrokerPlace, nowMs: number): Channel | null {
     const held = this.#shared.get(place.nodeId);
     if (held !== undefined) {
@@ -106,7 +117,7 @@ export class ProducerChannels {
     return made;
   }
 
-  /** A channel for one request that is likely to wait; null while too many are out (CH2). */
+  /** A channel of its own for a request that is likely to wait; null while the broker has too many aside (CH2). */
   aside(place: BrokerPlace): Channel | null {
     if (!this.#hasSlotAside(place)) return null;
     const made = new Channel(place, this.#make(place), this.#clock);
@@ -114,7 +125,7 @@ export class ProducerChannels {
     return made;
   }
 
-  /** When `shared` will set the broker's channel aside; null where nothing but an answer helps. */
+  /** When `shared` will set the broker's channel aside; null when it will not. */
   setAsideAtMs(place: BrokerPlace): number | null {
     const sinceMs = this.#shared.get(place.nodeId)?.busySinceMs ?? null;
     return sinceMs === null || !this.#hasSlotAside(place) ? null : sinceMs + STUCK_MS;
@@ -125,7 +136,7 @@ export class ProducerChannels {
     if (this.#aside.delete(channel)) void channel.close();
   }
 
-  /** CH4. */
+  /** The channel's request failed (CH4). */
   failed(channel: Channel): void {
     this.#aside.delete(channel);
     const { nodeId } = channel.place;
@@ -140,7 +151,7 @@ export class ProducerChannels {
     await Promise.all(all.map((channel) => (channel.busySinceMs === null ? channel.close() : channel.destroy())));
   }
 
-  /** It is shared no more: what is out on it may still be answered. */
+  /** Shares the channel no longer. A request that is out on it may still be answered. */
   #leave(channel: Channel): void {
     if (channel.busySinceMs === null) void channel.close();
     else this.#aside.add(channel);
@@ -153,7 +164,7 @@ export class ProducerChannels {
   }
 }
 
-/** A broker that was moved has another address: its old connections lead nowhere. */
+/** A broker that was moved has another address, to which its old connections do not lead. */
 function isSamePlace(one: BrokerPlace, other: BrokerPlace): boolean {
   return one.host === other.host && one.port === other.port;
 }

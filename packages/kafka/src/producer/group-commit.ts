@@ -1,12 +1,11 @@
 /**
- * Group commit: what is given to a producer while a request is in flight goes together with the next one. Pure queues,
- * one for each partition (partition-queue.ts); the producer moves their batches.
+ * Group commit: records that a producer gets while a request is out go together with the next request. Pure queues, one
+ * for each partition (partition-queue.ts); the batch sender moves their batches.
  *
- * Owns: every record that was given and is not acknowledged, and which partitions are ready to send.
- * GC3  A call settles when all of its records are acknowledged, or when one of them is refused.
- * GC6  The partition that became ready first is offered first, so that no partition waits for ever where not all fit
- *      into a request.
- * GC1, GC2, GC4 and GC5 stand in partition-queue.ts.
+ * Owns: every record that was given and is not acknowledged, and the list of partitions that are ready to send.
+ * GC3  A call settles when all its records are acknowledged, or when one of them is refused.
+ * GC6  The partition that became ready first is offered first, so that none waits for ever while requests are full.
+ * partition-queue.ts has GC1, GC2, GC4 and GC5.
  */
 import {
   type BatchLimits,
@@ -19,9 +18,9 @@ import {
 export class GroupCommitQueue {
   readonly #limits: BatchLimits;
   readonly #topics = new Map<string, PartitionQueue[]>();
-  /** In the order in which they became ready (GC6). */
+  /** Ready partitions, in the order in which they became ready (GC6). */
   readonly #ready = new Set<PartitionQueue>();
-  /** Those with records, out or not. */
+  /** Partitions with unacknowledged records, in a batch that is out or not. */
   readonly #occupied = new Set<PartitionQueue>();
   #pendingBytes = 0;
 
@@ -29,7 +28,7 @@ export class GroupCommitQueue {
     this.#limits = limits;
   }
 
-  /** Bytes of everything that is not acknowledged. */
+  /** Bytes of all unacknowledged records. */
   get pendingBytes(): number {
     return this.#pendingBytes;
   }
@@ -38,7 +37,7 @@ export class GroupCommitQueue {
     return this.#occupied.size === 0;
   }
 
-  /** When the oldest unacknowledged call came, by the clock that `push` was given; null when there is none. */
+  /** When the oldest unacknowledged call came, by the clock whose time `push` was given; null when there is none. */
   get oldestSinceMs(): number | null {
     let oldestMs: number | null = null;
     for (const { oldestSinceMs } of this.#occupied) {
@@ -47,25 +46,22 @@ export class GroupCommitQueue {
     return oldestMs;
   }
 
-  /** The same of one partition. */
+  /** When the oldest call came that has an unacknowledged record in this partition; null when there is none. */
   oldestSinceMsOf(topic: string, partition: number): number | null {
     return this.#topics.get(topic)?.[partition]?.oldestSinceMs ?? null;
   }
 
-  /**
-   * Partitions that have records to send and no batch out (GC6). A batch may be taken of each while they are gone
-   * through.
-   */
+  /** Partitions with records to send and no batch out (GC6). The caller may take a batch of each while it iterates. */
   get ready(): Iterable<PartitionQueue> {
     return this.#ready;
   }
 
-  /** How many partitions `ready` has. */
+  /** How many partitions are ready. */
   get readyCount(): number {
     return this.#ready.size;
   }
 
-  /** Takes a call's records; the promise is that call's (GC3). */
+  /** Adds a call's records. The promise settles as GC3 says. */
   push(records: readonly PlacedRecord[], nowMs: number): Promise<void> {
     if (records.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -80,7 +76,7 @@ export class GroupCommitQueue {
     });
   }
 
-  /** The batch that a ready partition is to send now; it is out until one of the following is called for it. */
+  /** Takes the next batch of a ready partition. It is out until `acknowledge`, `fail` or `refuse` is called for it. */
   take(queue: PartitionQueue): PartitionBatch {
     const batch = queue.take();
     this.#settle(queue);
@@ -103,7 +99,10 @@ export class GroupCommitQueue {
     this.#settle(queue);
   }
 
-  /** A broker refused the partition's batch for what one of its records is, and does not say which (GC5). */
+  /**
+   * A broker refused the partition's batch because of one of its records, without saying which (GC5 of
+   * partition-queue.ts).
+   */
   refuse(queue: PartitionQueue, reason: Error): void {
     const refused = queue.refuse();
     if (refused !== null) {
@@ -113,7 +112,7 @@ export class GroupCommitQueue {
     this.#settle(queue);
   }
 
-  /** Gives everything up; its callers get `reason`. */
+  /** Rejects all unsettled calls with `reason` and drops their records. */
   rejectAll(reason: Error): void {
     for (const queue of [...this.#occupied]) {
       for (const { call } of queue.clear()) call.reject(reason);

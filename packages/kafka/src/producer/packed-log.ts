@@ -1,27 +1,27 @@
 /**
- * A log whose entries are packed, many to a record, since a produced record costs about what a POST costs.
+ * A log whose entries are packed, many into a record, since a produced record costs about as much as a POST.
  *
- * Owns: the entries that are not flushed yet, by key, and a timer that runs only while there are some; the producer is
- * its caller's.
- * PK1  Nothing waits for it: whatever an entry tells of may be finished before the entry is written.
- * PK2  At most `maxPendingBytes` wait for the brokers; entries beyond that are counted and dropped.
- * PK3  One flush makes one record of a key.
+ * Owns: the entries that are not flushed yet, by key, and a timer that runs only while there are some. The producer
+ * belongs to the caller.
+ * PK1  Nothing waits for an entry to be written: what it reports may be finished before.
+ * PK2  While more than `maxPendingBytes` wait in the producer, entries are counted and dropped.
+ * PK3  One flush makes one record for each key.
  */
 import type { Producer } from "./producer.ts";
 
 export interface PackedLogOptions<E, K extends string | null> {
   readonly producer: Pick<Producer, "pendingBytes" | "send">;
   readonly topic: string;
-  /** The value of a record that holds these entries. */
+  /** Makes the value of a record from its entries. */
   readonly encode: (entries: readonly E[], key: K) => Buffer;
-  /** No entry waits longer before it goes to the producer. */
+  /** The longest time that an entry waits before it goes to the producer, in ms. */
   readonly flushIntervalMs: number;
-  /** A key's entries go at once when they are so many, or when their lengths come to `flushLength`. */
+  /** A key's entries go at once when there are this many, or when their lengths add up to `flushLength`. */
   readonly flushEntries: number;
-  /** In the unit of the lengths that `add` is told. */
+  /** In the unit of the lengths that `add` gets. */
   readonly flushLength: number;
   readonly maxPendingBytes: number;
-  /** So many entries were dropped, with the producer's error, or null when too much waits for the brokers (PK2). */
+  /** This many entries were dropped: by the producer's error, or, when `error` is null, by PK2. */
   readonly onDropped: (entries: number, error: unknown) => void;
 }
 
@@ -40,7 +40,7 @@ export class PackedLog<E, K extends string | null> {
     this.#options = options;
   }
 
-  /** Adds an entry of this length to those of the key, which is the record's; null for records without one. */
+  /** Adds an entry of this length. `key` becomes the key of the record; null makes a record without one. */
   add(key: K, entry: E, length = 0): void {
     let unflushed = this.#unflushed.get(key);
     if (unflushed === undefined) {
@@ -55,8 +55,8 @@ export class PackedLog<E, K extends string | null> {
   }
 
   /**
-   * Hands every entry to the producer before it returns, and resolves when they were written or dropped. The producer
-   * must be closed beside it, for that has an end.
+   * Passes every entry to the producer before it returns, and resolves when all were written or dropped. That may take
+   * for ever, so close the producer at the same time, which has a deadline.
    */
   async close(): Promise<void> {
     this.#flush();

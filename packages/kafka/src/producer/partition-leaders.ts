@@ -1,9 +1,9 @@
 /**
- * The partitions of a producer's topics and who leads them. They are asked for by the connection's admin client, and so
- * not behind a produce request, where a question would wait for as long as that does.
+ * The partitions of a producer's topics and their leaders. The connection's admin client asks for them: behind a
+ * produce request the question would wait for that request.
  *
- * Owns: the leaders as they were last told, and one timer. They are read again every five minutes, since a topic may be
- * grown, and when the producer found a leader gone.
+ * Owns: the leaders as the brokers last named them, and one timer. They are read again every five minutes, since
+ * somebody may add partitions, and whenever the producer asks.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Admin } from "kafkajs";
@@ -12,10 +12,10 @@ import { pause, retryPauseMs } from "../connection/deadline.ts";
 import { singleFlight } from "../connection/single-flight.ts";
 import { whenReachable } from "../connection/when-reachable.ts";
 
-/** As often as kafkajs reads its own metadata again. */
+/** In ms: as often as kafkajs reads its own metadata again. */
 const REFRESH_MS = 5 * 60_000;
 
-/** A broker and where it is reached. */
+/** A broker and its address. */
 export interface BrokerPlace {
   readonly nodeId: number;
   readonly host: string;
@@ -23,22 +23,27 @@ export interface BrokerPlace {
 }
 
 export interface PartitionLeaders {
-  /** Partitions of the topic, those without a leader among them; undefined for a topic that was not named. */
+  /**
+   * The number of the topic's partitions, those without a leader included; undefined for a topic that was not named.
+   */
   countOf(topic: string): number | undefined;
-  /** Undefined while the partition has no leader. */
+  /** The partition's leader; undefined while it has none. */
   leaderOf(topic: string, partition: number): BrokerPlace | undefined;
   /**
-   * Resolves when the brokers have answered a question that was asked after the call, or when `close` was called. Never
+   * Reads the leaders again. Resolves when a question that began after the call was answered, or at `close`. Never
    * rejects.
    */
   refresh(): Promise<void>;
   close(): void;
 }
 
-/** By topic and partition; undefined where there is no leader. */
+/** Leaders by topic and partition; undefined for a partition without one. */
 type Leaders = ReadonlyMap<string, readonly (BrokerPlace | undefined)[]>;
 
-/** Waits for brokers that cannot be reached yet. Rejects with `topic_missing`, or `closed` when the connection is. */
+/**
+ * Reads the leaders. Waits for brokers that cannot be reached yet. Rejects with `topic_missing`, and with `closed` when
+ * the connection is closed.
+ */
 export async function readPartitionLeaders(
   connection: KafkaConnection,
   topics: readonly string[],
@@ -81,7 +86,7 @@ class RefreshedLeaders implements PartitionLeaders {
     const { signal } = this.#closing;
     for (let failures = 1; !signal.aborted; failures += 1) {
       try {
-        this.#leaders = new Map([...this.#leaders, ...(await fetchWhatIsThere(this.#connection, this.#topics))]);
+        this.#leaders = new Map([...this.#leaders, ...(await fetchExisting(this.#connection, this.#topics))]);
         return;
       } catch (error) {
         if (isPosthasteError(error, "closed")) return;
@@ -91,8 +96,8 @@ class RefreshedLeaders implements PartitionLeaders {
   }
 }
 
-/** Of the topics that exist: one that was removed hides no other, and that the only one was is an answer too. */
-async function fetchWhatIsThere(connection: KafkaConnection, topics: readonly string[]): Promise<Leaders> {
+/** The leaders of those topics that exist: a topic that was removed must not hide the others. */
+async function fetchExisting(connection: KafkaConnection, topics: readonly string[]): Promise<Leaders> {
   try {
     return await fetchLeaders(connection, topics);
   } catch (error) {

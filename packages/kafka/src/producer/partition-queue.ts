@@ -1,25 +1,27 @@
 /**
- * What is to be sent to one partition, and is not acknowledged. Pure.
+ * The records of one partition that are to be sent or are not acknowledged. Pure.
  *
- * Owns: the records, in the order in which they were given, and which of them are in the batch that is out.
- * GC1  At most one batch is out (P1). A batch that failed is the next one again, as it was (P2).
+ * Owns: the records, in the order in which they were given, and the batch that is out. The queue is
+ * - *empty*, then *ready* from the first `push`;
+ * - *out* from `take` to `acknowledge`, `fail` or `refuse`, then ready again or empty.
+ * GC1  At most one batch is out (P1). A batch that failed is the next batch again, unchanged (P2).
  * GC2  A batch is a prefix of the queue, so records leave in the order in which they came.
- * GC4  A batch holds at most `maxRecords` and `maxBytes`: a batch that is refused goes out record by record (GC5), and
- *      a broker takes at most 1 MB of a partition.
- * GC5  A batch that the broker refuses for what one of its records is goes out again record by record. The record that
- *      is refused alone is refused to its caller: one bad record holds nobody up, and nothing good is given up.
+ * GC4  A batch holds at most `maxRecords` and `maxBytes`. The first bounds the requests of GC5; the second keeps a
+ *      batch below the 1 MB that a broker takes of a partition.
+ * GC5  A batch that the broker refuses because of one of its records goes out again record by record. A record that is
+ *      refused alone is refused to its caller. So one bad record stops no other, and no good record is given up.
  */
 import type { OutgoingHeaders } from "../wire/record-batch.ts";
 import type { RecordValue } from "./record-value.ts";
 
-/** A record with its partition chosen. */
+/** A record whose partition was chosen. */
 export interface PlacedRecord {
   readonly topic: string;
   readonly partition: number;
   readonly key: Buffer | null;
   readonly value: RecordValue | null;
   readonly headers?: OutgoingHeaders;
-  /** Its part of a request in bytes, roughly. */
+  /** Roughly the bytes that the record takes in a request. */
   readonly bytes: number;
 }
 
@@ -49,20 +51,20 @@ export interface QueuedRecord {
   readonly call: Call;
 }
 
-/** The taken part of the queue is cut off when it is this long. */
+/** The part of the array before `#head` is cut off when it is this long. */
 const CUT_AFTER = 4096;
 
 export class PartitionQueue {
   readonly topic: string;
   readonly partition: number;
   readonly #limits: BatchLimits;
-  /** Waiting records from `#head` on. */
+  /** The records that wait are those from index `#head` on. */
   #waiting: QueuedRecord[] = [];
   #head = 0;
-  /** The batch that is out, or that failed and is next. */
+  /** The batch that is out, or the failed batch that is to go out next. */
   #batch: readonly QueuedRecord[] = [];
   #isOut = false;
-  /** So many records go out one by one, since a batch of them was refused (GC5). */
+  /** How many of the next records go out one by one, since a batch that held them was refused (GC5). */
   #singles = 0;
 
   constructor(topic: string, partition: number, limits: BatchLimits) {
@@ -75,12 +77,12 @@ export class PartitionQueue {
     return this.#batch.length === 0 && this.#head === this.#waiting.length;
   }
 
-  /** True while it has records to send and no batch out. */
+  /** True while there are records to send and no batch is out. */
   get isReady(): boolean {
     return !this.#isOut && !this.isEmpty;
   }
 
-  /** When the oldest call came that has a record here; null when there is none. */
+  /** When the oldest call came that has a record here; null when the queue is empty. */
   get oldestSinceMs(): number | null {
     return (this.#batch[0] ?? this.#waiting[this.#head])?.call.sinceMs ?? null;
   }
@@ -89,7 +91,7 @@ export class PartitionQueue {
     this.#waiting.push(queued);
   }
 
-  /** The batch to send now, which is out from here on (GC1). Only while it is ready. */
+  /** Takes the batch to send now, which is out from here on (GC1). Call it only while the queue is ready. */
   take(): PartitionBatch {
     if (this.#batch.length === 0) this.#batch = this.#takePrefix();
     this.#isOut = true;
@@ -97,7 +99,7 @@ export class PartitionQueue {
     return { topic: this.topic, partition: this.partition, records, bytes: sumOfBytes(records) };
   }
 
-  /** The batch that is out was acknowledged; answers what was in it. */
+  /** The batch that is out was acknowledged; returns its records. */
   acknowledge(): readonly QueuedRecord[] {
     const acknowledged = this.#batch;
     this.#batch = [];
@@ -105,13 +107,13 @@ export class PartitionQueue {
     return acknowledged;
   }
 
-  /** The batch that is out was not acknowledged: it is the next one again. */
+  /** The batch that is out was not acknowledged: it is the next batch again. */
   fail(): void {
     this.#isOut = false;
   }
 
   /**
-   * A broker refused the batch that is out for what one of its records is (GC5). Answers the record when it went alone.
+   * A broker refused the batch that is out because of one of its records (GC5). Returns the record if it went alone.
    */
   refuse(): QueuedRecord | null {
     const refused = this.acknowledge();
@@ -123,7 +125,7 @@ export class PartitionQueue {
     return null;
   }
 
-  /** Gives everything up; answers it. */
+  /** Removes all records and returns them. */
   clear(): readonly QueuedRecord[] {
     const left = [...this.acknowledge(), ...this.#waiting.slice(this.#head)];
     this.#waiting = [];
@@ -144,7 +146,7 @@ export class PartitionQueue {
     return taken;
   }
 
-  /** Where the next batch ends: before the first record that would exceed a limit (GC2, GC4). */
+  /** The index at which the next batch ends: that of the first record that would exceed a limit (GC2, GC4). */
   #prefixEnd(): number {
     const { maxRecords, maxBytes } = this.#limits;
     const last = Math.min(this.#waiting.length, this.#head + maxRecords);

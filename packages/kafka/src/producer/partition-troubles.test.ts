@@ -72,8 +72,8 @@ describe("a partition in trouble", () => {
       dueAtMs: 0,
       leaders: "unasked",
     });
-    expect(PartitionTroubles.isLine([])).toBe(false);
-    expect(PartitionTroubles.isLine([failing(3), failing(1)])).toBe(true);
-    expect(PartitionTroubles.isLine([failing(3)])).toBe(false);
+    expect(PartitionTroubles.isLogged([])).toBe(false);
+    expect(PartitionTroubles.isLogged([failing(3), failing(1)])).toBe(true);
+    expect(PartitionTroubles.isLogged([failing(3)])).toBe(false);
   });
 });

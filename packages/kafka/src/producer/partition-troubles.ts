@@ -1,12 +1,16 @@
 /**
- * The partitions that could not be written when a producer last tried, and when each is tried again (P2). Pure.
+ * The partitions that a producer could not write when it last tried, and when each is tried again (P2). Pure.
  *
- * Owns: a trouble for each of these partitions, from its first failure to its next success.
- * PT1  A partition that failed is tried again by itself, after a pause that grows: its failure says nothing about the
- *      others.
- * PT2  A partition whose send timed out, or whose broker waited for its replicas in vain, goes in a request of its own
- *      until it succeeds. Each timeout doubles its deadline, so that a slow cluster is no livelock.
- * PT3  When the pause of a partition is over, the brokers are asked who leads. The partition is tried again when they
+ * Owns: a trouble for each such partition, from its first failure to its next success. Its `leaders` are
+ * - *unasked* from each failure until the pause is over and the sender asks the brokers for the leaders;
+ * - *asked* until the brokers answer;
+ * - *known* from then on: the partition may be sent.
+ * PT1  A partition that failed is tried again by itself, after a pause that grows with each failure: its failure says
+ *      nothing about other partitions.
+ * PT2  A partition whose send timed out, or whose broker waited in vain for its replicas, goes in a request of its own
+ *      until it succeeds. Each timeout doubles its deadline. Otherwise a slow cluster would lose every request just
+ *      before its answer, for ever.
+ * PT3  When a partition's pause is over, the brokers are asked for the leaders. The partition is tried again when they
  *      have answered, or after `LEADERS_PATIENCE_MS` without an answer.
  */
 import { retryPauseMs } from "../connection/deadline.ts";
@@ -19,16 +23,16 @@ export const LEADERS_PATIENCE_MS = 2000;
 
 export interface Trouble {
   readonly failures: number;
-  /** PT2. */
+  /** Whether the partition goes in a request of its own (PT2). */
   readonly isTimeout: boolean;
-  /** For its next request. */
+  /** The deadline of its next request, in ms. */
   readonly deadlineMs: number;
-  /** The end of its pause, and of its patience once the brokers were asked (PT3). */
+  /** When its pause ends; once the brokers were asked, when the patience for their answer ends (PT3). */
   dueAtMs: number;
   leaders: "unasked" | "asked" | "known";
 }
 
-/** What is to be done about a partition now: nothing before `dueAtMs`, asking who leads, or sending. */
+/** What to do about a partition now: wait until `waitsUntilMs`, ask for the leaders, or send. */
 export type NextStep = { readonly waitsUntilMs: number } | "ask" | "send";
 
 export class PartitionTroubles {
@@ -42,7 +46,7 @@ export class PartitionTroubles {
     return this.#troubles.get(queue);
   }
 
-  /** How long its next request may take. */
+  /** The deadline of the partition's next request, in ms. */
   deadlineMsOf(queue: PartitionQueue): number {
     return this.#troubles.get(queue)?.deadlineMs ?? FIRST_SEND_DEADLINE_MS;
   }
@@ -54,7 +58,7 @@ export class PartitionTroubles {
     return trouble.leaders === "unasked" ? "ask" : "send";
   }
 
-  /** The brokers are to be asked, from now on (PT3). */
+  /** From now on these partitions wait for the leaders (PT3). */
   asked(queues: readonly PartitionQueue[], nowMs: number): void {
     for (const queue of queues) {
       const trouble = this.#troubles.get(queue);
@@ -64,7 +68,10 @@ export class PartitionTroubles {
     }
   }
 
-  /** A question goes out for all that wait for one; answers what is to be called with its answer (PT3). */
+  /**
+   * A question for the leaders goes out for all partitions that wait for one. The caller calls the returned function
+   * when it was answered (PT3).
+   */
   asking(): () => void {
     const troubles = [...this.#troubles.values()].filter(({ leaders }) => leaders === "asked");
     return () => {
@@ -72,7 +79,7 @@ export class PartitionTroubles {
     };
   }
 
-  /** It failed; PT1. */
+  /** The partition failed: returns its trouble, whose pause begins now (PT1). */
   failed(queue: PartitionQueue, isTimeout: boolean, nowMs: number): Trouble {
     const before = this.#troubles.get(queue);
     const failures = (before?.failures ?? 0) + 1;
@@ -88,13 +95,13 @@ export class PartitionTroubles {
     return trouble;
   }
 
-  /** A broker took or refused its records. True when it was the last in trouble. */
+  /** A broker wrote or refused the partition's records. True when no other partition is in trouble. */
   succeeded(queue: PartitionQueue): boolean {
     return this.#troubles.delete(queue) && this.#troubles.size === 0;
   }
 
-  /** Whether the failure is worth a log line, of those that came at once. */
-  static isLine(troubles: readonly Trouble[]): boolean {
+  /** Whether to log failures that came together: true when one of them is to be logged. */
+  static isLogged(troubles: readonly Trouble[]): boolean {
     return troubles.some(({ failures }) => isSampledFailure(failures));
   }
 }

@@ -1,4 +1,4 @@
-/** Backpressure by what a producer was given and the brokers have not acknowledged. */
+/** Backpressure by the bytes that a producer was given and the brokers have not acknowledged. */
 import type { Backpressure } from "../connection/backpressure.ts";
 
 export class PendingBound implements Backpressure {
@@ -7,7 +7,10 @@ export class PendingBound implements Backpressure {
   readonly #listeners: (() => void)[] = [];
   #wasHolding = false;
 
-  /** Holds while `maxBytes` or more are pending: whatever comes first when nothing is, is taken, however large. */
+  /**
+   * Holds while `maxBytes` or more are pending. So the first record that comes when nothing is pending is taken,
+   * however large it is.
+   */
   constructor(maxBytes: number, pendingBytes: () => number) {
     this.#maxBytes = maxBytes;
     this.#pendingBytes = pendingBytes;
@@ -23,7 +26,7 @@ export class PendingBound implements Backpressure {
     this.#listeners.push(listener);
   }
 
-  /** Less is pending than before. */
+  /** The producer calls it when fewer bytes may be pending than before. */
   relieved(): void {
     if (!this.#wasHolding || this.isHolding) return;
     this.#wasHolding = false;

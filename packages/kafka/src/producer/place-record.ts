@@ -1,4 +1,4 @@
-/** Where a record goes: its partition, and what it costs of a request. */
+/** Chooses a record's partition, and estimates the bytes that the record takes in a request. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { partitionOf } from "../wire/murmur2.ts";
 import type { OutgoingHeaders } from "../wire/record-batch.ts";
@@ -10,16 +10,16 @@ export interface OutgoingRecord {
   readonly key: Buffer | string | null;
   readonly value: RecordValue | null;
   readonly headers?: OutgoingHeaders;
-  /** Chosen by murmur2 of the key when absent; records without a key go to one partition after the other. */
+  /** Chosen by murmur2 of the key when absent. Records without a key go to one partition after the other. */
   readonly partition?: number;
 }
 
 /**
- * A broker takes 1,048,588 bytes of a partition in a request (`message.max.bytes`); the batch's own header fits in the
- * rest.
+ * A broker takes 1,048,588 bytes of a partition in a request (`message.max.bytes`). The difference leaves space for the
+ * batch's own header.
  */
 export const MAX_BATCH_BYTES = 1_000_000;
-/** Lengths, offset and time of a record, and its place in the batch. */
+/** Bytes of a record's lengths, offset and time, and of its share of the batch's header. */
 const RECORD_OVERHEAD_BYTES = 40;
 const HEADER_OVERHEAD_BYTES = 6;
 
@@ -27,12 +27,15 @@ export class RecordPlacer {
   readonly #countOf: (topic: string) => number | undefined;
   #lastPartition = 0;
 
-  /** `countOf`: partitions of a topic, undefined for one that is not sent to. */
+  /** `countOf` returns the number of a topic's partitions; undefined for a topic that the producer was not made for. */
   constructor(countOf: (topic: string) => number | undefined) {
     this.#countOf = countOf;
   }
 
-  /** An error of the code `invalid_input` for a record that no broker would take, or that has no place to go. */
+  /**
+   * Places the record. Returns an `invalid_input` for a record that no broker would take, or whose topic or partition
+   * does not exist here.
+   */
   place({ topic, key, value, headers, partition }: OutgoingRecord): PlacedRecord | PosthasteError {
     const count = this.#countOf(topic);
     if (count === undefined) return new PosthasteError("invalid_input", `the producer was not made for topic ${topic}`);
@@ -41,7 +44,7 @@ export class RecordPlacer {
     }
     const keyBytes = typeof key === "string" ? Buffer.from(key) : key;
     let bytes = RECORD_OVERHEAD_BYTES + (keyBytes?.length ?? 0) + (value?.length ?? 0);
-    // A character is at most three bytes; headers are short, so the guess costs nothing.
+    // A character takes at most three bytes of UTF-8. Headers are short, so the high estimate costs nothing.
     for (const name in headers) bytes += HEADER_OVERHEAD_BYTES + 3 * (name.length + headerLength(headers[name]));
     if (bytes > MAX_BATCH_BYTES) {
       return new PosthasteError("invalid_input", `a record of ${bytes} bytes for ${topic}: at most ${MAX_BATCH_BYTES}`);
@@ -56,7 +59,7 @@ export class RecordPlacer {
   }
 }
 
-/** Of a header that is repeated, those of each with its name. */
+/** The length of a header's values; each value but the first repeats the header's overhead. */
 function headerLength(value: OutgoingHeaders[string] | undefined): number {
   if (value === undefined) return 0;
   if (typeof value === "string" || Buffer.isBuffer(value)) return value.length;

@@ -1,20 +1,17 @@
 /**
- * Sending without losing (rules P1 to P4).
+ * Sends records without losing any (rules P1 to P4 of docs/design.md).
  *
  * kafkajs's idempotent producer loses acknowledged records when an answer is lost: it rolls its sequence numbers back,
- * and the broker takes the next record for a duplicate. So neither that producer nor kafkajs's retries are used. This
- * wrapper does all sending again, and what that repeats is dropped downstream, by origin or by message id.
+ * and the broker takes the next record for a duplicate. So this producer uses neither kafkajs's producer nor kafkajs's
+ * retries. It sends again itself, and readers drop what that repeats, by origin or by message id.
  *
- * Owns: the queues of unacknowledged records, and the sender that moves them. How the rules P1 to P4 of docs/design.md
- * are kept:
- * - P1: at most one batch of a partition is outstanding; group commit gathers the rest. A partition that cannot be
- *   written stops no other: it is paused by itself, and the other partitions of its broker go past it on another
- *   connection.
- * - P2: after a rejection or a missed deadline the connection to that broker is thrown away, and what was out on it is
- *   sent again before anything else of its partitions. A partition whose answer is an error is sent again by itself.
- * - P3: a partition that the answer does not name with error 0 is unacknowledged.
- * - P4: acknowledged means by all in-sync replicas (`acks` -1). The caller is told by its promise what is
- *   unacknowledged.
+ * Owns: the queues of unacknowledged records, and the sender that moves them. How it keeps the rules:
+ * - P1: at most one batch of a partition is out; group commit gathers the rest. A partition that cannot be written
+ *   stops no other: it pauses by itself, and the broker's other partitions go past it on another connection.
+ * - P2: a rejection or a missed deadline throws away the connection to that broker. What was out on it goes again
+ *   before anything else of its partitions. A partition whose answer is an error is sent again by itself.
+ * - P3: a partition is unacknowledged unless the answer names it with error 0.
+ * - P4: acknowledged means by all in-sync replicas (`acks` -1). The caller's promise tells what is acknowledged.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -35,63 +32,65 @@ export type { OutgoingRecord } from "./place-record.ts";
 
 export interface Producer {
   /**
-   * Sends records in the order of the calls. Resolves when all in-sync replicas acknowledged every record. While the
-   * producer is open it sends again for ever (P2); it rejects only with PosthasteError `invalid_input` (a record that
-   * no broker would take, a topic that was not named, a partition that does not exist), `closed`, or
-   * `broker_unavailable` for a caller without the patience to wait.
+   * Sends records in the order of the calls. Resolves when all in-sync replicas have acknowledged every record of the
+   * call. While the producer is open it sends again for ever (P2). Rejects only with a PosthasteError: `invalid_input`
+   * (a record that no broker would take, a topic that the producer was not made for, a partition that does not exist),
+   * `closed`, or `broker_unavailable` when `patienceMs` says so.
    */
   send(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
-  /** Partitions of a topic that the producer was made for, as far as it knows; undefined for any other. */
+  /**
+   * The number of a topic's partitions, as far as is known; undefined for a topic that the producer was not made for.
+   */
   partitionsOf(topic: string): number | undefined;
   /** Bytes of keys and values that are not acknowledged yet. */
   readonly pendingBytes: number;
-  /** Ms since the oldest unacknowledged call; 0 when there is none. */
+  /** Ms since the oldest call with unacknowledged records; 0 when there is none. */
   readonly oldestPendingMs: number;
   /**
-   * Ms for which no partition of the topic took what it was given: the least of what their oldest unacknowledged calls
-   * have waited; 0 while one of them has nothing unacknowledged.
+   * For how many ms every partition of the topic has taken nothing: the age of the youngest among the partitions'
+   * oldest unacknowledged calls. 0 while a partition has no unacknowledged record.
    */
   stalledMs(topic: string): number;
-  /** Holds a consumer's intake back while `maxPendingBytes` or more are unacknowledged. */
+  /** A backpressure that holds a consumer's intake back while `maxPendingBytes` or more are unacknowledged. */
   backpressure(maxPendingBytes: number): Backpressure;
   /**
-   * Flushes, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects with `closed` what was not acknowledged by then, and
-   * disconnects.
+   * Waits for acknowledgements, at most `flushMs` (default `CLOSE_FLUSH_MS`), rejects the other calls with `closed`,
+   * and disconnects.
    */
   close(flushMs?: number): Promise<void>;
 }
 
 export interface SendOptions {
   /**
-   * A call is rejected at once, and nothing of it is sent, while a partition of its records has waited for longer than
-   * this.
+   * Rejects the call at once, and sends nothing of it, while a record of one of its partitions has waited for longer
+   * than this.
    */
   readonly patienceMs?: number;
 }
 
 export interface ProducerOptions {
-  /** The metrics' label `class`: what the producer is for. */
+  /** The label `class` of the metrics: what the producer is for. */
   readonly name: string;
-  /** Every topic that is sent to. */
+  /** Every topic that the producer may send to. */
   readonly topics: readonly string[];
-  /** The process's own when left out. */
+  /** Default: the process's clock. */
   readonly clock?: Clock;
 }
 
-/** So many at the most go out one by one when a broker refuses a partition's batch for what one record is. */
+/** The most records that go out one by one when a broker refuses a batch because of one of them. */
 const MAX_BATCH_RECORDS = 1000;
-/** How long `close` waits for acknowledgements. */
+/** How long `close` waits for acknowledgements, in ms. */
 export const CLOSE_FLUSH_MS = 5000;
 /**
- * The same where nothing is lost by it: after a consumer's drain, what is not acknowledged belongs to records that are
- * read again.
+ * How long to wait at `close` after a consumer's drain, in ms: unacknowledged records then lose nothing, since the
+ * records that they came from are read again.
  */
 export const DRAINED_FLUSH_MS = 1000;
-/** Longer than the wrapper's own longest deadline: kafkajs's must never be the one that decides. */
+/** In ms: longer than the sender's longest deadline, so that kafkajs's own never ends a request. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
 /**
- * Resolves when the partitions of `topics` are known; waits for brokers, rejects with `topic_missing` for a topic that
+ * Resolves when the partitions of `topics` are known. Waits for brokers. Rejects with `topic_missing` for a topic that
  * does not exist.
  */
 export async function createProducer(connection: KafkaConnection, options: ProducerOptions): Promise<Producer> {
@@ -104,11 +103,11 @@ export async function createProducer(connection: KafkaConnection, options: Produ
 export interface GroupCommitProducerOptions extends ProducerOptions {
   readonly connection: Pick<KafkaConnection, "log" | "metrics">;
   readonly makeClient: MakeBrokerClient;
-  /** Closed with the producer. */
+  /** The producer closes them. */
   readonly leaders: PartitionLeaders;
 }
 
-/** The producer over any clients; `createProducer` gives it kafkajs's. */
+/** The producer over any client; `createProducer` gives it kafkajs's. */
 export class GroupCommitProducer implements Producer {
   readonly #options: GroupCommitProducerOptions;
   readonly #clock: Clock;
@@ -117,7 +116,7 @@ export class GroupCommitProducer implements Producer {
   readonly #sender: BatchSender;
   readonly #bounds: PendingBound[] = [];
   #isClosed = false;
-  /** Called when nothing is unacknowledged. */
+  /** Called when no record is unacknowledged; set while `close` flushes. */
   #onDrained: () => void = () => {};
 
   constructor(options: GroupCommitProducerOptions) {
@@ -160,7 +159,7 @@ export class GroupCommitProducer implements Producer {
     const placed: PlacedRecord[] = [];
     for (const record of records) {
       const place = this.#placer.place(record);
-      // Nothing of a call is sent when a part of it cannot be.
+      // When one record of a call cannot be sent, none of the call is.
       if (place instanceof PosthasteError) return Promise.reject(place);
       if (patienceMs !== undefined && this.#waitsLonger(place, patienceMs)) return Promise.reject(stuckError(place));
       placed.push(place);

@@ -1,11 +1,8 @@
-/** The value of a record that is to be sent: bytes, or what makes them. */
+/** The value of a record that is to be sent: bytes, or a function that makes them. */
 
-/**
- * A value that is made when it is sent, and made again when it is sent again: what waits costs next to nothing until
- * then.
- */
+/** A value that is made each time that it is sent, so that it takes next to no memory while it waits. */
 export interface LateValue {
-  /** Not less than it takes. */
+  /** An upper bound of the value's bytes. */
   readonly length: number;
   readonly make: () => Buffer;
 }

@@ -1,11 +1,11 @@
 /**
  * Records that a service cannot read, put aside into `posthaste.unreadable`: key, value and headers as they were, with
- * headers that say where each stood and why it was not read.
+ * added headers that say where the record stood and why the service could not read it.
  *
- * Owns nothing: the producer is its caller's.
- * UN1  A record that is put aside is acknowledged by the brokers before its reader goes past it.
- * UN2  One that is too large for another topic with these headers is put aside without its value; it stands in its own
- *      topic for as long as that keeps it.
+ * Owns nothing: the producer belongs to the caller.
+ * UN1  The brokers have acknowledged the copy before the reader moves on.
+ * UN2  When a record with the added headers is too large to send, only the added headers are sent. The record itself
+ *      stays in its own topic for that topic's retention.
  */
 import { encodeUnreadable } from "@posthaste/contracts/unreadable-headers";
 import { isPosthasteError, type PosthasteError } from "@posthaste/core/errors";
@@ -17,11 +17,11 @@ import type { OutgoingRecord, Producer } from "./producer.ts";
 export interface UnreadableRecordsOptions {
   readonly connection: Pick<KafkaConnection, "log" | "metrics">;
   readonly producer: Pick<Producer, "send">;
-  /** Where they are put aside. */
+  /** The topic for unreadable records. */
   readonly topic: string;
-  /** The topics that they are read from. */
+  /** The topics from which the service reads. */
   readonly from: readonly string[];
-  /** The service that reads. */
+  /** The service's name. */
   readonly by: string;
   readonly nowMs: () => number;
 }
@@ -35,8 +35,8 @@ export class UnreadableRecords {
   }
 
   /**
-   * Puts a record aside, for what its codec threw; resolves when the brokers have it (UN1), and rejects as the producer
-   * does.
+   * Puts aside a record for which its codec threw `error`. Resolves when the brokers have it (UN1). Rejects as the
+   * producer does.
    */
   async put(record: IncomingRecord, error: PosthasteError): Promise<void> {
     const { connection, producer } = this.#options;
