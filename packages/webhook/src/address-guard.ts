@@ -15,8 +15,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];
 
 /**
- * The only block of IPv6 that is handed out for use on the internet; `ipaddr.js` calls the rest of the space unicast
- * too.
+ * The only block of IPv6 that is assigned for use on the internet. `ipaddr.js` calls the rest of the space unicast too.
  */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 
@@ -24,8 +23,8 @@ const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const NAT64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("64:ff9b::"), 96];
 
 /**
- * Addresses that look public and belong to no host of the internet: Azure's host agent, which every machine there can
- * reach.
+ * Addresses that look public and belong to no host of the internet. This one is Azure's host agent, which every machine
+ * in Azure can reach.
  */
 const REFUSED: readonly Network[] = [[ipaddr.IPv4.parse("168.63.129.16"), 32]];
 

@@ -32,8 +32,8 @@ export interface Sendable extends Dispatcher.DispatchHandler {
 const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * Of a receiver's `Keep-Alive: timeout=5` the pools do not use the last second, in which the next request may be under
- * way.
+ * The last second of a receiver's `Keep-Alive: timeout=5`, in ms. A pool sends no request in it, since the receiver may
+ * close the connection while the request is on its way.
  */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
@@ -84,7 +84,9 @@ export class Agents {
   readonly #pools = new Map<string, OriginPool>();
   /** The idle connections of all pools; the first has been idle longest. */
   readonly #idle = new Set<Connection>();
-  /** Pools with waiting requests that may not open a connection because of the bound on all connections alone. */
+  /**
+   * Pools with waiting requests that may open no connection only because all pools together have as many as they may.
+   */
   readonly #starved = new Set<OriginPool>();
   readonly #connections = new Set<Connection>();
 
@@ -179,7 +181,7 @@ export class Agents {
     connection.on("connect", () => {
       connection.served = 0;
     });
-    // An idle connection ends with its socket. For a busy connection, its request decides how to go on.
+    // The end of its socket ends an idle connection. For a busy connection, its request decides what follows.
     const onSocketEnd = () => {
       if (!connection.isBusy) this.discard(connection);
     };

@@ -23,8 +23,9 @@ import type { Post, PostListener } from "./send.ts";
 export interface AttemptContext {
   /** Makes an answer's text from the bytes that were kept of it. */
   readonly toAnswer: (destination: Destination, kept: readonly Uint8Array[]) => string | null;
-  /** Called for each post that has its outcome; `onEnd` is called for each post that has ended. */
+  /** Called for each post that has its outcome. */
   readonly onOutcome: (post: Post) => void;
+  /** Called for each post that has ended. */
   readonly onEnd: () => void;
 }
 
@@ -51,7 +52,7 @@ export class Attempt implements PostListener {
     this.#posts = posts;
     this.#undecided = posts.length;
     this.#running = posts.length;
-    // The destination has none of the URLs any more, so nothing is left that could fail.
+    // The destination no longer has any of the URLs, so nothing is left that could fail.
     if (posts.length === 0) this.#settle(DELIVERED);
     for (const post of posts) post.start();
     const hasNews = this.#undecided < posts.length || posts.length === 0;
@@ -86,7 +87,7 @@ export class Attempt implements PostListener {
     if (post.outcome !== null) this.#listener.onOutcome(this.#posts.indexOf(post), post.outcome, post);
   }
 
-  /** AT2: the calls to the listener that `start` held back, in their order. */
+  /** Makes the calls to the listener that `start` held back, in their order (AT2). */
   #tellAfterStart(): void {
     this.#isStarting = false;
     for (const post of this.#posts) this.#tellOutcome(post);

@@ -27,9 +27,7 @@ export interface SocketTarget {
   readonly secureContext: SecureContext | null;
 }
 
-/**
- * Starts to connect. The socket emits `connect` (or `secureConnect`) when it is connected, and `error` on a failure.
- */
+/** Starts to connect. The socket emits `connect` or `secureConnect` when it is connected, and `error` on a failure. */
 export type OpenSocket = (target: SocketTarget) => Socket;
 
 export interface ConnectorOptions {
@@ -123,10 +121,10 @@ function connected(socket: Socket, isSecure: boolean, { wheel, timeoutMs }: Conn
   return new Promise((resolve, reject) => {
     const deadline = new Connecting(() => socket.destroy(new SendError(TIMED_OUT, "no connection in time")));
     wheel.add(deadline, timeoutMs);
-    // This listener stays: undici handles an error after the handshake, and the listener then changes nothing.
+    // This listener stays after the handshake, when undici handles errors and this listener changes nothing.
     socket.on("error", (reason) => {
       wheel.remove(deadline);
-      // A handshake that fails without a failure of the connection fails over certificates or the protocol.
+      // When a handshake fails although the connection did not, it failed over certificates or over the protocol.
       const isTls = isSecure && !isSystemFailure(reason);
       reject(isTls ? new SendError(TLS_FAILED, "the TLS handshake failed", reason) : reason);
     });

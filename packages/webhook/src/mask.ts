@@ -61,12 +61,13 @@ function decodeEntity(name: string): string | null {
 type Range = readonly [from: number, to: number];
 
 /**
- * Answers `text` with all secrets masked, plain or encoded. Every way of decoding reads the text as it came, and what
- * any of them finds is masked: a way that read what another one left would leave the rest of a secret.
+ * Answers `text` with all secrets masked, plain or encoded. Each way of decoding reads the original text, and the
+ * findings of all ways are masked. If a way read a text in which another way had masked something, it could miss a
+ * secret that overlaps the mask.
  */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const ranges = rangesOf(text, secrets, (at) => at);
-  // Whoever wrote the text chooses what it costs, so a way that can find nothing new is left out.
+  // Whoever wrote the text decides how long this takes, so ways of decoding that cannot find anything new are left out.
   const kinds = ["\\", "&", "%"].filter((sign) => text.includes(sign));
   for (const { escapes, sign } of ENCODINGS) {
     if (sign === null ? kinds.length > 1 : text.includes(sign)) ranges.push(...encodedRanges(text, secrets, escapes));
@@ -100,7 +101,9 @@ function encodedRanges(text: string, secrets: readonly string[], escapes: RegExp
   return rangesOf(decoded, secrets, (at) => places[at] ?? 0);
 }
 
-/** Answers where secrets stand in a text; `placeOf` answers where a code unit of it begins in the text as it came. */
+/**
+ * Answers where secrets stand in `decoded`; `placeOf` answers where one of its code units begins in the original text.
+ */
 function rangesOf(decoded: string, secrets: readonly string[], placeOf: (at: number) => number): Range[] {
   const ranges: Range[] = [];
   for (const secret of secrets) {

@@ -112,8 +112,8 @@ export function shownHeaders(
 }
 
 /**
- * The headers of a request to each URL of a destination as people may see them, with no need of a body: `***` stands
- * for values that the customer set and for signatures, which would do for a request of anybody's.
+ * The headers of a request to each URL of a destination as people may see them, for which no body is needed. `***`
+ * stands for values that the customer set, for signatures, and for the time that is signed.
  */
 export function shownRequests(
   destination: Destination,
@@ -129,5 +129,5 @@ export function shownRequests(
   });
 }
 
-/** What depends on the secret or on the moment. */
+/** The headers whose values depend on the secret or on the time of the request. */
 const SIGNED = ["X-Signature", "webhook-timestamp", "webhook-signature"];

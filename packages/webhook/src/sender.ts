@@ -184,7 +184,7 @@ class Sender implements WebhookSender {
     const nowMs = this.#clock.nowMs();
     const headers = deliveryHeaders(request, signWith, nowMs);
     const report = await new Promise<AttemptReport>((resolve) => {
-      this.#start(request, targets, headers, nowMs, { ...UNHEARD, onFinished: resolve });
+      this.#start(request, targets, headers, nowMs, { ...SILENT_LISTENER, onFinished: resolve });
     });
     const text = Buffer.from(body).toString("utf8");
     return report.urls.map((result, index) => {
@@ -216,11 +216,11 @@ class Sender implements WebhookSender {
   }
 }
 
-/** A listener for callers that ask only for the report at the end. */
-const UNHEARD = { onOutcome: () => undefined, onEnd: () => undefined, onSettled: () => undefined };
+/** A listener that ignores everything; for callers that need only the report at the end. */
+const SILENT_LISTENER = { onOutcome: () => undefined, onEnd: () => undefined, onSettled: () => undefined };
 
 /**
- * The bytes of an answer that are kept until it is masked: more than the log shows, so that a secret at the cut is
- * whole.
+ * The bytes of an answer that are kept until it is masked. That is more than the log shows, so that a secret at the
+ * log's cut is found whole.
  */
 const KEPT_BYTES = 16 * 1024;
