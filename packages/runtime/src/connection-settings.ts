@@ -54,7 +54,7 @@ export function withConnections<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-/** The way to reach the brokers; fits `connectKafka`. */
+/** How to reach the brokers; fits `connectKafka`. */
 export interface KafkaAccess {
   /** The `host:port` of each broker. */
   readonly brokers: readonly string[];
@@ -72,7 +72,7 @@ export type KafkaLogin =
     }
   | { readonly mechanism: "oauthbearer"; readonly tokenFile: string };
 
-/** The way to reach the registry; fits `createOpenCodec`. */
+/** How to reach the registry; fits `createOpenCodec`. */
 export interface RegistryAccess {
   readonly url: string;
   /** PEM text of the authorities to trust instead of the usual ones. */
@@ -80,7 +80,7 @@ export interface RegistryAccess {
   readonly login?: { readonly username: string; readonly password: string };
 }
 
-/** What the settings come to; they must have passed `withConnections`. */
+/** Makes the way to the brokers from settings that passed `withConnections`. */
 export function kafkaAccess(config: ConnectionConfig): KafkaAccess {
   const { KAFKA_TLS_CA_FILE: ca, KAFKA_TLS_CERT_FILE: cert, KAFKA_TLS_KEY_FILE: key } = config;
   const login = kafkaLogin(config);
@@ -96,7 +96,7 @@ function kafkaLogin(config: ConnectionConfig): KafkaLogin | undefined {
   return username === undefined || password === undefined ? undefined : { mechanism, username, password };
 }
 
-/** What the settings come to; they must have passed `withConnections`. */
+/** Makes the way to the registry from settings that passed `withConnections`. */
 export function registryAccess(config: ConnectionConfig): RegistryAccess {
   const { SCHEMA_REGISTRY_URL: url, SCHEMA_REGISTRY_CA_FILE: ca, SCHEMA_REGISTRY_USERNAME: username } = config;
   const password = config.SCHEMA_REGISTRY_PASSWORD ?? config.SCHEMA_REGISTRY_PASSWORD_FILE;

@@ -9,10 +9,16 @@ export const MASK = "***";
 /** Longer texts are cut, in characters; no stack that helps is so long. */
 const MAX_LENGTH = 8_192;
 
-/** Names as they stand in headers, settings, JSON and URLs; in code points behind them `=` or `:`, then the value. */
+/**
+ * Names of secrets in headers, settings, JSON and URLs. `ASSIGNED` matches such a name, then `=` or `:`, then the
+ * value.
+ */
 const NAME =
   "(?:passw(?:or)?d|pwd|passphrase|secret|token|authorization|cookie|credentials?|signature|(?:api|access|private|write|secret)[_-]?keys?)";
-/** In quotes, escapes included; in quotes that are escaped themselves; or until something that ends a bare word. */
+/**
+ * A value: in quotes, with escapes; in quotes that are themselves escaped; or without quotes, perhaps after `Basic` or
+ * `Bearer`, up to a character that ends a bare word.
+ */
 const VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*|\\"(?:[^"\\\n]|\\[^"\n])*|(?:(?:basic|bearer)\s)?[^\s"',;&]+)`;
 const ASSIGNED = new RegExp(String.raw`(${NAME}s?(?:\\?["'])?\s{0,3}[:=]\s{0,3})${VALUE}`, "gi");
 const INTRODUCED = /\b(basic|bearer) [\w.~+/=-]{6,}/gi;
@@ -39,7 +45,7 @@ function maskUrls(text: string): string {
     .join("");
 }
 
-/** In a text that is no valid URL, everything before the last `@` may be a password, whatever its characters. */
+/** Masks the user part of a URL. In a text that is no valid URL, everything before the last `@` may be a password. */
 function maskUserPart(word: string): string {
   const last = word.lastIndexOf("@");
   for (let at = word.indexOf("://"); at !== -1 && at < last; at = word.indexOf("://", at + 3)) {

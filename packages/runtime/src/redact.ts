@@ -127,7 +127,7 @@ function copyField(name: string, fieldOf: (name: string) => unknown, { bounds, d
   }
 }
 
-/** For each name that was logged, whether it is a secret's; few different names are ever logged. */
+/** For each name that was logged, whether it names a secret. Few different names are ever logged. */
 const judged = new Map<string, boolean>();
 const MAX_JUDGED = 1_000;
 

@@ -1,18 +1,19 @@
 /**
- * Bounds the connections of a server, and with them the resources that clients can hold who send requests without
- * reading the answers, or who do nothing at all.
+ * Bounds the connections of a server, and with them the resources that clients can hold which send requests without
+ * reading the answers, or do nothing at all.
  *
- * Owns, for each connection with open requests, their number and the time since when there are any.
+ * Owns: for each connection with open requests, their number, and since when the oldest of them is served.
  * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests: no client that we know of sends
  *      a second request before the answer to the first. Requests that were read from the socket together with them
  *      still reach the server's other listeners, which find the socket destroyed (`isCutOff`).
- * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`; a request is over when
- *      its answer has been read to the end.
- * SL3  The server cuts off a connection on which nothing moves for `idleMs`; between two requests, the server's own
- *      keep-alive does so.
- * SL4  At most `maxConnections` connections are open, and each takes at most `maxRequests` requests before its client
- *      has to make another.
- * SL5  Neither SL2 nor SL3 bounds a request that is let last: the handler that takes it bounds it.
+ * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`. A request is over when
+ *      its answer has been read to the end. The time of a request that waits behind others on its connection begins
+ *      when the request before it is over.
+ * SL3  The server cuts off a connection on which nothing moves for `idleMs`. Between two requests the server's own
+ *      keep-alive ends it.
+ * SL4  At most `maxConnections` connections are open. After `maxRequests` requests on one, the client must open
+ *      another.
+ * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -23,7 +24,7 @@ export interface SocketLimits {
   readonly maxOpenRequests: number;
   readonly idleMs: number;
   readonly exchangeMs: number;
-  /** How often the server looks for requests that are over their time (SL2). */
+  /** How often the server looks for requests that took too long (SL2), in ms. */
   readonly checkMs: number;
 }
 
@@ -42,11 +43,11 @@ interface Open {
 }
 
 export interface LimitedSockets {
-  /** Lets the connection's request last (SL5) until it is over. */
+  /** Exempts the connection's request from SL2 and SL3 until it is over (SL5). */
   letLast(request: IncomingMessage): void;
 }
 
-/** True when nobody is to answer a request any more, since its connection is cut off: nothing is to be made of it. */
+/** True when the request's connection was cut off: nobody can read an answer, so a handler should do no work for it. */
 export function isCutOff({ socket }: IncomingMessage): boolean {
   return socket.destroyed;
 }
@@ -67,7 +68,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
     response.once("close", () => {
       of.requests--;
       if (lasting.delete(socket)) socket.setTimeout(limits.idleMs);
-      // The other requests waited behind this one, so their time begins at this moment.
+      // The connection's other requests waited behind this one, so their time begins now (SL2).
       of.sinceMs = performance.now();
       if (of.requests === 0) open.delete(socket);
     });
