@@ -3,12 +3,12 @@ import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES, type Scope } from "@posthaste/core/access/scope";
 import { type Codec, withDecoded } from "./codec.ts";
 
-/** The record of `schemas/token.avsc`; a scope of a later version reads as `other`. */
+/** The record of `schemas/token.avsc`. A scope that only a later version knows reads as `other`. */
 export interface AvroAccessRecord extends Omit<AccessRecord, "scopes"> {
   readonly scopes: readonly (Scope | "other")[];
 }
 
-/** Codec of access records. What it decodes are plain values, without the scopes that this version does not know. */
+/** Codec of access records. It decodes to plain objects, without scopes that this version does not know. */
 export function createAccessCodec(raw: Codec<AvroAccessRecord>): Codec<AccessRecord> {
   return withDecoded<AvroAccessRecord, AccessRecord>(raw, (record) => ({
     id: record.id,

@@ -1,10 +1,10 @@
 /**
- * Who may do what in Kafka: the one place that says which topics and groups each process needs, and nothing above that.
- * The local command applies it where it runs secured; SECURITY.md shows it to whoever runs a cluster.
+ * Who may do what in Kafka: the one place that says which topics and groups each process needs, and nothing beyond
+ * that. The local command applies it when it runs secured, and SECURITY.md shows it to whoever runs a cluster.
  */
 import type { TopicNames } from "./topics.ts";
 
-/** The processes that log in. The registry does not: it keeps its schemas in a database of its own. */
+/** The processes that log in at the brokers. The schema registry does not: it keeps its schemas in its own database. */
 export const KAFKA_USERS = [
   "posthaste-ingest",
   "posthaste-router",
@@ -14,19 +14,19 @@ export const KAFKA_USERS = [
 ] as const;
 export type KafkaUser = (typeof KAFKA_USERS)[number];
 
-/** Kafka's operations. Read, write and alter let describe, and alter-configs lets describe-configs. */
+/** Kafka's operations. `read`, `write` and `alter` include `describe`; `alter-configs` includes `describe-configs`. */
 export type KafkaOperation = "describe" | "describe-configs" | "read" | "write" | "create" | "alter" | "alter-configs";
 
 export interface Grant {
   readonly user: KafkaUser;
   readonly resource: "topic" | "group";
   readonly name: string;
-  /** `prefixed`: every resource whose name begins so. */
+  /** `prefixed` grants every resource whose name begins with `name`. */
   readonly pattern: "literal" | "prefixed";
   readonly operations: readonly KafkaOperation[];
 }
 
-/** Everything that is granted, to every host; the rest is denied. None of it is for the cluster as a whole. */
+/** All grants, for any host. Everything else is denied. No grant is for the cluster as a whole. */
 export function accessTable(names: TopicNames): readonly Grant[] {
   return [
     ...grantsOf("posthaste-ingest", [
@@ -40,7 +40,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.events, "read"),
       topic(names.destinationConfig, "read"),
       topic(names.suppressions, "read"),
-      // It writes a higher topic incarnation when the events topic is not the one that the last was made for (D2).
+      // The router writes a higher topic incarnation when the events topic was made anew since the last one (D2).
       topic(names.meta, "read", "write"),
       topic(names.deliveries, "write"),
       topic(names.unrouted, "write"),
@@ -52,7 +52,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.destinationConfig, "read"),
       topic(names.suppressions, "read"),
       topic(names.deliveries, "read"),
-      // By prefix, since topics of earlier schedules are read until they are empty (W4).
+      // By prefix, since delivery reads topics of earlier schedules until they are empty (W4).
       topicsFrom(names.retryPrefix, "read", "write"),
       topic(names.deadLetters, "write"),
       topic(names.attempts, "write"),
@@ -69,25 +69,25 @@ export function accessTable(names: TopicNames): readonly Grant[] {
 
 type Granted = Omit<Grant, "user">;
 
-/** Control reads and writes nearly everything. */
+/** Control reads and writes nearly every topic. */
 function grantsOfControl(names: TopicNames): readonly Granted[] {
   return [
     topic(names.sourceConfig, "read", "write"),
     topic(names.destinationConfig, "read", "write"),
-    // Deletions, and what the audiences' emitter makes.
+    // Control writes deletions, and the emitter writes the identifies of audiences.
     topic(names.deletions, "read", "write"),
     topic(names.suppressions, "read", "write"),
     topic(names.events, "read", "write"),
     topic(names.audienceConfig, "read", "write"),
     topic(names.audiences, "read", "write"),
     group(names.audienceEmitterGroup),
-    // Who may ask it, and who asked for what.
+    // Tokens, and the record of who changed what.
     topic(names.tokens, "read", "write"),
     topic(names.audit, "read", "write"),
-    // The read model, replays, and who carries them out.
+    // Replays: their plans, and the group whose member carries them out.
     topic(names.replays, "read", "write"),
     group(names.replaysGroup),
-    // What delivery says of destinations; what processes said that are gone it removes.
+    // Control reads what delivery processes say of destinations, and removes the records of processes that are gone.
     topic(names.destinationHealth, "read", "write"),
     topic(names.attempts, "read"),
     topic(names.deadLetters, "read"),
@@ -95,11 +95,11 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.rejectedCalls, "read"),
     topic(names.sourceActivity, "read"),
     topic(names.deliveries, "read", "write"),
-    // What the router and delivery have not finished: how far they are.
+    // Control reads the groups' committed offsets, to tell what the router and delivery have not finished.
     committed(names.routerGroup),
     committed(names.deliveryGroup),
     committed(names.retryGroup),
-    // What no service could read, and where it goes when it is produced again.
+    // Control reads unreadable records, and produces them again to the topics that they came from.
     topic(names.unreadable, "read", "write"),
     topicsFrom(names.retryPrefix, "read", "write"),
     topic(names.deadLetters, "write"),
@@ -107,7 +107,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.unrouted, "write"),
     topic(names.rejectedCalls, "write"),
     topic(names.sourceActivity, "write"),
-    // The doctor compares every topic with the catalogue.
+    // The doctor compares the settings of every topic with the catalogue.
     topicsFrom(names.topicPrefix, "describe-configs"),
     topic(names.meta, "describe"),
   ];
@@ -125,12 +125,12 @@ function topicsFrom(prefix: string, ...operations: readonly KafkaOperation[]): G
   return { resource: "topic", name: prefix, pattern: "prefixed", operations };
 }
 
-/** To see what a group has committed. */
+/** What it takes to see a group's committed offsets. */
 function committed(name: string): Granted {
   return { resource: "group", name, pattern: "literal", operations: ["describe"] };
 }
 
-/** To be a member, which is also to commit. */
+/** What it takes to be a member of a group, which includes committing. */
 function group(name: string): Granted {
   return { resource: "group", name, pattern: "literal", operations: ["read"] };
 }

@@ -1,15 +1,18 @@
 /**
- * The headers of a dead letter: what its value says, as text, so that a filter decodes nothing. docs/dead-letters.md
- * lists them for readers; a fact that is null in the value has no header.
+ * The headers of a dead letter, with which a filter need not decode the value. docs/dead-letters.md lists them for
+ * readers. A field that is null in the value has no header.
  */
 import { type DeadLetter, lastAnswers } from "@posthaste/core/delivery/dead-letter";
 import { encodeReplay } from "./headers.ts";
 
-/** UTF-8 text; numbers in decimal, moments in ms since the epoch. Body, history and `restJson` stay in the value. */
+/**
+ * Every header is UTF-8 text: numbers in decimal, times in ms since the epoch. Body, history and `restJson` are in the
+ * value only.
+ */
 export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
   const { replayId } = letter;
   const answers = lastAnswers(letter);
-  // The first three keep their order: docs/dead-letters.md promises it to filters by text.
+  // The first three headers keep their order: docs/dead-letters.md promises it to those who filter by text.
   const headers: Record<string, string> = {
     reason: letter.reason,
     "reason-class": letter.reasonClass,
@@ -41,7 +44,7 @@ function add(headers: Record<string, string>, name: string, value: string | numb
   if (value !== null) headers[name] = typeof value === "number" ? String(Math.round(value)) : value;
 }
 
-/** What the URLs answered, each answer once, in the order of the URLs; null for none. */
+/** The distinct answers of the URLs, in the order of the URLs; null when there are none. */
 function joined(answers: readonly (string | number | null)[]): string | null {
   const distinct = [...new Set(answers)].filter((answer) => answer !== null);
   return distinct.length === 0 ? null : distinct.join(",");

@@ -1,9 +1,10 @@
 /**
- * Destinations as records of `posthaste.destination-config`: what is secret is sealed on the way in and opened on the
- * way out, so that no service handles ciphertext and no topic holds a secret in clear.
+ * Destinations as records of `posthaste.destination-config`. The codec seals secrets as it encodes and opens them as it
+ * decodes, so that no service handles ciphertext and no topic holds a secret in clear text.
  *
- * A secret is sealed for its place and the record's revision: one that is copied from an older record does not open in
- * a newer one. Records from before that were sealed for the place alone; they open until they are written again.
+ * A secret is sealed for its place and for the record's revision: when somebody copies it from an older record into a
+ * newer one, it does not open there. Older releases sealed secrets for the place alone; those open until their
+ * destination is written again.
  */
 import { type Destination, type SharedSecrets, WEBHOOKS, type WebhookUrl } from "@posthaste/core/config/destination";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -19,13 +20,16 @@ export interface DestinationRecord extends Omit<Destination, "type" | "secrets" 
   readonly urls: readonly { readonly url: string; readonly headers: Readonly<Record<string, Sealed>> }[];
 }
 
-/** What a secret reads as while its key is missing: set, and of no use. Settings never hold an empty secret. */
+/**
+ * The value of a secret that is set and whose key is missing. Settings never hold an empty secret, so it cannot be
+ * taken for one.
+ */
 const UNOPENED = "";
 
 /**
- * Codec of destinations. `decode` never fails for want of a key: it names the keys in `missingKeyIds`. `encode` seals
- * all under the active key, so that any write moves a destination to it, and refuses (PosthasteError
- * `unknown_secret_key`) a destination that was not opened whole: writing it back would erase its secrets.
+ * Codec of destinations. `decode` does not fail when a key is missing: it names the key in `missingKeyIds`. `encode`
+ * seals all secrets under the active key, so that every write moves a destination to that key. It refuses a destination
+ * with `missingKeyIds` (PosthasteError `unknown_secret_key`): writing it back would erase its secrets.
  */
 export function createDestinationCodec(raw: Codec<DestinationRecord>, box: SecretBox): Codec<Destination> {
   return {

@@ -1,18 +1,19 @@
 /** Record headers: what a reader needs without decoding the value. All are strings on the wire. */
 import { type DeliveryProgress, NO_PROGRESS, type Replay } from "@posthaste/core/delivery/delivery";
 
-/** Of config records: the writer's revision, also on tombstones, which have no value to carry it (P5). */
+/** In config records: the writer's revision. Tombstones have it too, since they have no value to carry it (P5). */
 export const REVISION_HEADER = "revision";
 
 /**
- * Of retry records: the record that was republished, as the topic's id (its name where it has none), partition and
- * offset. A crash between a republish and its commit leaves two copies, which this tells (W6).
+ * In retry records: the place of the record that was republished: its topic's id (or name, where the topic has no id),
+ * partition and offset. A crash between a republish and its commit leaves two copies, which this header identifies
+ * (W6).
  */
 export const REPUBLISHED_FROM_HEADER = "republished-from";
 
 /**
- * Of retry records: ms since the epoch when they were republished, by the clock of whoever did; the broker's may be
- * behind (W1).
+ * In retry records: when the record was republished, in ms since the epoch by the writer's clock, since the broker's
+ * clock may be behind (W1).
  */
 export const REPUBLISHED_AT_HEADER = "republished-at-ms";
 
@@ -28,22 +29,22 @@ const REPLAY_ID = "replay-id";
 const REPLAYS = "replays";
 const REPLAYED_FROM = "replayed-from";
 
-/** Headers as kafkajs hands them over: a value may be absent, or repeated. */
+/** Headers as kafkajs returns them: a value may be absent or repeated. */
 export type IncomingHeaders = Readonly<Record<string, Buffer | string | readonly (Buffer | string)[] | undefined>>;
 
-/** One header as text, the last one where it is repeated; undefined when absent. */
+/** The text of a header, or of its last value where it is repeated; undefined when it is absent. */
 export function headerText(headers: IncomingHeaders | undefined, name: string): string | undefined {
   const value = headers?.[name];
   const last = Array.isArray(value) ? value.at(-1) : value;
   return last === undefined ? undefined : last.toString();
 }
 
-/** When a retry record was republished; null where it does not say, or nothing that can be read. */
+/** When a retry record was republished; null when the header is absent or unreadable. */
 export function republishedAtMs(headers: IncomingHeaders): number | null {
   return parseWhole(headerText(headers, REPUBLISHED_AT_HEADER));
 }
 
-/** The headers of a record in a retry topic (W2). Fields at their default are left out. */
+/** The headers of a record in a retry topic (W2). Fields with their default value are left out. */
 export function encodeProgress(progress: DeliveryProgress): Record<string, string> {
   const headers: Record<string, string> = {};
   if (progress.attempts > 0) headers[ATTEMPTS] = String(progress.attempts);
@@ -57,7 +58,7 @@ export function encodeProgress(progress: DeliveryProgress): Record<string, strin
   return progress.replay === null ? headers : Object.assign(headers, encodeReplay(progress.replay));
 }
 
-/** The headers that say of which replay a record is. */
+/** The headers that name the replay of a record. */
 export function encodeReplay({ id, count, from }: Replay): Record<string, string> {
   const headers: Record<string, string> = { [REPLAY_ID]: id, [REPLAYS]: String(count) };
   if (from !== null) headers[REPLAYED_FROM] = from;
@@ -65,7 +66,7 @@ export function encodeReplay({ id, count, from }: Replay): Record<string, string
 }
 
 /**
- * Reads what `encodeProgress` wrote. A header that cannot be read counts as absent: the delivery is tried, never lost.
+ * Reads what `encodeProgress` wrote. An unreadable header counts as absent: the delivery is then tried, and never lost.
  */
 export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryProgress {
   if (headers === undefined) return NO_PROGRESS;
@@ -82,7 +83,7 @@ export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryPr
   };
 }
 
-/** A resend says of which replay it is and nothing more. */
+/** A resend has the header of the replay id and none of the others. */
 function readReplay(headers: IncomingHeaders): Replay | null {
   const id = headerText(headers, REPLAY_ID);
   if (id === undefined || id === "") return null;

@@ -1,18 +1,18 @@
-/** Keys of `posthaste.destination-health`. */
+/** The keys of records of `posthaste.destination-health`. */
 
 const PROCESS = "process";
 
-/** The key of what a process says of a destination. */
+/** The key of the record in which a process tells how a destination is. */
 export function destinationHealthKey(destinationId: string, instance: string): string {
   return `${destinationId}:${instance}`;
 }
 
-/** The key of what a process says of itself. */
+/** The key of the record in which a process tells how it is itself. */
 export function processHealthKey(instance: string): string {
   return `${PROCESS}:${instance}`;
 }
 
-/** The process that a key is of, and its destination, which is null where the key is of the process itself. */
+/** The process and the destination that a key names. The destination is null in a record of the process itself. */
 export function readHealthKey(key: string): { readonly instance: string; readonly destinationId: string | null } {
   const at = key.lastIndexOf(":");
   const named = key.slice(0, at);

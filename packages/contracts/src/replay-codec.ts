@@ -1,22 +1,22 @@
-/** Plans over dead letters, and how far they are, as records of `posthaste.replays`. */
+/** Plans over dead letters, and their progress, as records of `posthaste.replays`. */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { LEFT_OUT_CAUSES, type LeftOutCounts, NONE_LEFT_OUT, type ReplayProgress } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Codec } from "./codec.ts";
 
-/** What the runner writes: its progress, and where the letters stand that it left out. */
+/** A runner's progress, as it is recorded, with the places of the letters that the runner left out. */
 export interface RecordedProgress extends ReplayProgress {
   readonly leftOutPlaces: Uint8Array;
   readonly updatedAtMs: number;
 }
 
-/** One record: a plan, its progress, or what a process counts; the others are null. */
+/** A plan, the progress of one, or the counts of a process. Two of the three fields are null. */
 export interface ReplayRecord {
   readonly id: string;
   readonly revision: number;
   readonly plan: ReplayPlan | null;
   readonly progress: RecordedProgress | null;
-  /** In the order in which it counts them. */
+  /** The plans that a process is counting, in the order in which it counts them. */
   readonly counting: readonly PlanCounting[] | null;
 }
 
@@ -35,17 +35,17 @@ export function progressKey(planId: string): string {
   return `${planId}:progress`;
 }
 
-/** The key of what a process counts. */
+/** The key of what a process is counting. */
 export function countingKey(processId: string): string {
   return `counting:${processId}`;
 }
 
-/** Whose key it is, of a plan itself or of its progress. */
+/** The id of the plan that a key names, as the key of the plan itself or of its progress. */
 export function planIdOf(key: string): string {
   return key.replace(/:progress$/, "");
 }
 
-/** Codec of plans and progress. What it decodes are plain values. */
+/** Codec of plans, progress and counts. It decodes to plain objects. */
 export function createReplayCodec(raw: Codec<AvroReplayRecord>): Codec<ReplayRecord> {
   return {
     encode: ({ id, revision, plan, progress, counting }) =>
@@ -93,7 +93,7 @@ function plainProgress(progress: RecordedProgress): RecordedProgress {
   };
 }
 
-/** Causes that this version does not know are a later one's. */
+/** The counts by this version's causes. Causes that only a later version knows are left out. */
 function counted(counts: LeftOutCounts): LeftOutCounts {
   const sum = { ...NONE_LEFT_OUT };
   for (const cause of LEFT_OUT_CAUSES) sum[cause] = counts[cause] ?? 0;

@@ -1,8 +1,9 @@
 /**
- * Secrets at rest: AES-256-GCM under a key of the environment, the key's id beside the ciphertext so that keys rotate.
+ * Secrets at rest: AES-256-GCM under a key from the environment. The key's id is stored beside the ciphertext, so that
+ * keys can be rotated.
  *
- * Every secret is bound to its place (additional authenticated data): a ciphertext copied to another destination, slot,
- * URL, header or revision does not open there.
+ * Every secret is bound to its place (as additional authenticated data): a ciphertext that somebody copies to another
+ * destination, slot, URL, header or revision does not open there.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -18,34 +19,37 @@ export interface SecretKey {
   readonly key: Buffer;
 }
 
-/** A secret as it stands in a record; the fields of `Sealed` in `schemas/destination.avsc`. */
+/** A secret as a record holds it: the fields of `Sealed` in `schemas/destination.avsc`. */
 export interface Sealed {
   readonly keyId: string;
-  /** 12 bytes, random for each sealing. */
+  /** 12 bytes, drawn at random for each sealing. */
   readonly nonce: Buffer;
-  /** The secret, then the 16 bytes of the tag. */
+  /** The encrypted secret, followed by the 16 bytes of the authentication tag. */
   readonly ciphertext: Buffer;
 }
 
 /**
- * Where a secret stands, from the outside in: the destination's id, the slot, and what else tells it from its
- * neighbours.
+ * The place of a secret, from the outside in: the kind of record, its id, the slot, and whatever else tells the secret
+ * from its neighbours.
  */
 export type SecretPlace = readonly string[];
 
 export interface SecretBox {
-  /** The key that seals. */
+  /** The id of the key under which the box seals. */
   readonly activeKeyId: string;
   readonly seal: (secret: string, place: SecretPlace) => Sealed;
   /**
-   * The secret, or null when no key here opens it: its key is unknown, or another key goes by that id, or the
-   * ciphertext was sealed for another place. Never throws: a record that cannot be opened waits for its key, it does
-   * not stop a table.
+   * Opens a secret. Returns null when no key of this box opens it: the key is unknown, another key has the same id, or
+   * the ciphertext was sealed for another place. Never throws: a record that cannot be opened waits for its key, and
+   * must not stop a table.
    */
   readonly open: (sealed: Sealed, place: SecretPlace) => string | null;
 }
 
-/** A box that seals with the first key and opens with all. `nonce` is for tests; it must never repeat under one key. */
+/**
+ * Makes a box that seals under the first key and opens with all of them. `nonce` is for tests; it must not return the
+ * same bytes twice under one key.
+ */
 export function createSecretBox(
   keys: readonly SecretKey[],
   nonce: () => Buffer = () => randomBytes(NONCE_BYTES),
@@ -77,7 +81,7 @@ function decrypt(key: Buffer, { nonce, ciphertext }: Sealed, place: SecretPlace)
   try {
     return Buffer.concat([decipher.update(ciphertext.subarray(0, end)), decipher.final()]).toString("utf8");
   } catch {
-    // The one thing `final` throws for is a tag that does not match.
+    // `final` throws only when the tag does not match.
     return null;
   }
 }
@@ -88,8 +92,8 @@ function placeBytes(place: SecretPlace): Buffer {
 }
 
 /**
- * Reads `id:base64 of 32 bytes`, comma list, the first being the active key (`POSTHASTE_SECRET_KEYS`).
- * Throws PosthasteError `invalid_config` that names the entry by its place and id, and shows no part of a key.
+ * Reads keys from `POSTHASTE_SECRET_KEYS`: entries `id:base64 of 32 bytes`, divided by commas, the active key first.
+ * Throws a PosthasteError `invalid_config` that names the entry by its number and id, and shows no part of a key.
  */
 export function parseSecretKeys(text: string): readonly SecretKey[] {
   const entries = text.split(",").map((entry) => entry.trim());

@@ -2,10 +2,10 @@
 import type { Source } from "@posthaste/core/config/source";
 import { type Codec, withDecoded } from "./codec.ts";
 
-/** The record of `schemas/source.avsc`; field by field what services hold in memory. */
+/** The record of `schemas/source.avsc`, which has the same fields as a source in a service's memory. */
 export type SourceRecord = Source;
 
-/** Codec of sources. What it decodes are plain values that share nothing with the Avro library's record classes. */
+/** Codec of sources. It decodes to plain objects that share nothing with the Avro library's record classes. */
 export function createSourceCodec(raw: Codec<SourceRecord>): Codec<Source> {
   return withDecoded<SourceRecord, Source>(raw, (record) => ({
     id: record.id,

@@ -1,8 +1,11 @@
-/** The catalogue of topics: the one place that says what each is called, how it is kept and what stands in it. */
+/**
+ * The catalogue of topics: the one place that says how each topic is called, how long it is kept, and what its records
+ * are.
+ */
 
 /**
- * The prefix of every topic, group and subject; a setting (`POSTHASTE_TOPIC_PREFIX`), so that installations can share a
- * cluster.
+ * The prefix of every topic, group and subject. The setting `POSTHASTE_TOPIC_PREFIX` replaces it, so that several
+ * installations can share a cluster.
  */
 export const DEFAULT_TOPIC_PREFIX = "posthaste";
 
@@ -28,14 +31,15 @@ export const SCHEMA_NAMES = [
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
-/** Names of topics and consumer groups under one prefix. */
+/** The names of topics and consumer groups under one prefix. */
 export interface TopicNames {
-  /** What every topic's name begins with. */
+  /** The beginning of every topic's name. */
   readonly topicPrefix: string;
   readonly sourceConfig: string;
   readonly destinationConfig: string;
   /**
-   * One record a key: facts that the whole installation must agree on, such as the events topic's topic incarnation.
+   * Facts on which the whole installation must agree, such as the topic incarnation of the events topic. Each key has
+   * one fact.
    */
   readonly meta: string;
   readonly events: string;
@@ -43,35 +47,37 @@ export interface TopicNames {
   readonly deadLetters: string;
   readonly attempts: string;
   readonly rejectedCalls: string;
-  /** What ingest counted of each source, and some of the requests that it refused. */
+  /** What ingest counted for each source, and samples of the requests that it refused. */
   readonly sourceActivity: string;
   readonly unrouted: string;
-  /** Records of any other topic that no schema reads, byte for byte. */
+  /** Copies of records of any other topic that no schema reads. */
   readonly unreadable: string;
-  /** Audiences and computed traits themselves; a table. */
+  /** The settings of audiences and computed traits; a table. */
   readonly audienceConfig: string;
-  /** What each user's traits became by them: the newest record of a user is the membership. */
+  /** The trait that an audience or computed trait gives a user. A user's newest record is the membership. */
   readonly audiences: string;
-  /** Users whose events are delivered no more, one record each; null for one whose suppression ended. */
+  /** Users whose events are no longer delivered, a record each; a tombstone ends a user's suppression. */
   readonly suppressions: string;
-  /** Deletion requests and how far each is. */
+  /** Deletion requests and their progress. */
   readonly deletions: string;
-  /** Plans over dead letters (replays and purges), and how far each is carried out; a table. */
+  /** Plans over dead letters (replays and purges) and their progress; a table. */
   readonly replays: string;
   /** Tokens, sign-in links and sessions of the control API; a table. */
   readonly tokens: string;
-  /** Who changed what by the control API. */
+  /** Who changed what through the control API. */
   readonly audit: string;
   /** What each delivery process says of its destinations and of itself; a table. */
   readonly destinationHealth: string;
-  /** What every retry topic's name begins with. */
+  /** The beginning of every retry topic's name. */
   readonly retryPrefix: string;
   readonly routerGroup: string;
   readonly deliveryGroup: string;
   readonly retryGroup: string;
-  /** Makes identifies of the records of `audiences`. */
+  /** The group of the emitter, which makes an identify of each record of `audiences`. */
   readonly audienceEmitterGroup: string;
-  /** Whoever has the partition of `replays` by it carries replays out. */
+  /**
+   * The group that chooses the runner: the member that is assigned the partition of `replays` carries the plans out.
+   */
   readonly replaysGroup: string;
 }
 
@@ -107,16 +113,19 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
 }
 
 /**
- * Key in the meta topic of the events topic's topic incarnation (rule D2); its value is a decimal number as UTF-8 text.
+ * The key, in the meta topic, of the events topic's topic incarnation (rule D2). The value is a decimal number as UTF-8
+ * text.
  */
 export const EVENTS_INCARNATION_KEY = "events-incarnation";
 /**
- * Key in the meta topic of the Kafka id of the events topic that the topic incarnation is for: the topic incarnation, a
- * space, the topic's id.
+ * The key, in the meta topic, of the Kafka id that belongs to the topic incarnation. The value is the topic
+ * incarnation, a space, and the id of the events topic.
  */
 export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 
-/** The registry's subject for a schema: that of the topic it stands in, by the registry's own naming rule. */
+/**
+ * The registry's subject for a schema, by the registry's naming rule: that of the topic whose records have the schema.
+ */
 export function subjectOf(names: TopicNames, schema: SchemaName): string {
   const topics: Record<SchemaName, string> = {
     source: names.sourceConfig,
@@ -145,26 +154,29 @@ export interface TopicSpec {
   readonly partitions: number;
   /** `delete` with a retention, or `compact`. */
   readonly cleanup: "delete" | "compact";
-  /** Null for a compacted topic. */
+  /** How long records are kept, in ms; null for a compacted topic. */
   readonly retentionMs: number | null;
-  /** LogAppendTime where the broker's time of writing decides (retry topics), CreateTime elsewhere. */
+  /** LogAppendTime in retry topics, whose delay counts from the broker's time of writing; CreateTime elsewhere. */
   readonly timestamps: "CreateTime" | "LogAppendTime";
   readonly minCompactionLagMs?: number;
-  /** What the record key is, in words, for the catalogue's printout. */
+  /** What the key of a record is, in words for the printed catalogue. */
   readonly key: string;
-  /** Null where the value is plain text. */
+  /** Null where the value has no schema of this project. */
   readonly schema: SchemaName | null;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WEEK_MS = 7 * DAY_MS;
 
-/** `retry-10s` and so on: the topic that holds deliveries for one fixed delay, written in its largest whole unit. */
+/**
+ * The topic for deliveries that wait for one fixed delay. Its name ends in the delay, in the largest unit in which it
+ * is whole: `retry-10s`.
+ */
 export function retryTopicName(names: TopicNames, delayMs: number): string {
   return `${names.retryPrefix}${formatDelay(delayMs)}`;
 }
 
-/** The delay in ms that a retry topic's name states, or null when the name is no retry topic's (W4). */
+/** The delay in ms that a retry topic's name states; null for any other name (W4). */
 export function delayMsFromRetryTopic(names: TopicNames, topic: string): number | null {
   if (!topic.startsWith(names.retryPrefix)) return null;
   const match = /^(\d+)(ms|s|m|h)$/.exec(topic.slice(names.retryPrefix.length));
@@ -184,21 +196,22 @@ function formatDelay(delayMs: number): string {
 
 export interface CatalogueOptions {
   readonly names: TopicNames;
-  /** Partitions of every topic that is not a table. */
+  /** Partitions of every topic, except the tables and the audit, which have one. */
   readonly partitions: number;
-  /** The retry schedule, delays in ms; repeated delays share a topic. */
+  /** The delays of the retry schedule, in ms. Equal delays share a topic. */
   readonly retryDelaysMs: readonly number[];
-  /** How long the audit is kept; default `AUDIT_KEEP_MS`. */
+  /** How long the audit is kept, in ms. Default `AUDIT_KEEP_MS`. */
   readonly auditKeepMs?: number;
 }
 
-/** 14 months: a year, and the time to look at it. */
+/** 14 months: a year, and time to look back at it. */
 export const AUDIT_KEEP_MS = 425 * DAY_MS;
 
-/** Every topic that the system needs, under the given settings. */
+/** Every topic that the system needs under the given settings. */
 export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] {
   const { names, partitions, retryDelaysMs, auditKeepMs = AUDIT_KEEP_MS } = options;
-  // Tables have one partition: their offsets are then one order, and a delivery can name the config it was routed by.
+  // Tables have one partition: their offsets are then in one order, and a delivery can name the config offset by which
+  // it was routed.
   const table = (name: string, schema: SchemaName | null, key: string): TopicSpec => ({
     name,
     partitions: 1,
@@ -221,12 +234,13 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     (name): TopicSpec => ({ ...log(name, "delivery", "destinationId:user"), timestamps: "LogAppendTime" }),
   );
   return [
-    // Whoever asks why an event took the way that it took needs the configuration of that moment.
+    // To explain why an event was routed as it was, one needs the configuration of that time, so it stays for a week.
     { ...table(names.sourceConfig, "source", "sourceId"), minCompactionLagMs: WEEK_MS },
     { ...table(names.destinationConfig, "destination", "destinationId"), minCompactionLagMs: WEEK_MS },
     table(names.meta, null, "name of the fact"),
     table(names.audienceConfig, "audience", "audienceId"),
-    // No table: nobody holds it in memory. What is compacted before the emitter came to it was written over since.
+    // This topic is no table: nobody holds it in memory. When a record is compacted before the emitter read it, a newer
+    // record of its user has replaced it.
     {
       ...table(names.audiences, "membership", "audienceId:userId"),
       partitions,
@@ -237,7 +251,7 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     table(names.replays, "replay", "planId, planId:progress or counting:process"),
     table(names.tokens, "token", "tokenId, linkId or sessionId"),
     table(names.destinationHealth, "destination-health", "destinationId:instance or process:instance"),
-    // One order of all changes.
+    // One partition, so that all changes stand in one order.
     { ...log(names.audit, "audit", "what was changed", auditKeepMs), partitions: 1 },
     log(names.events, "event", "sourceId:userId or anonymousId"),
     log(names.deliveries, "delivery", "destinationId:user"),
@@ -247,7 +261,7 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     log(names.rejectedCalls, "rejected-calls", "sourceId"),
     log(names.sourceActivity, "source-activity", "sourceId"),
     log(names.unrouted, "unrouted-events", "sourceId"),
-    // Anybody's bytes: no schema.
+    // The values are other topics' bytes, so there is no schema.
     log(names.unreadable, null, "the record's own", 2 * WEEK_MS),
   ];
 }

@@ -1,12 +1,13 @@
 /**
- * The headers of a record of `posthaste.unreadable`: where it stood and why nobody could read it. They stand beside the
- * record's own, whose key, value and headers are as they were.
+ * The headers of a record of `posthaste.unreadable`: where the record stood, and why nobody could read it. They are
+ * added to the record's own headers; its key and value are unchanged. When the record is too large for that, these
+ * headers are all that is put aside.
  */
 import { headerText, type IncomingHeaders, parseWhole } from "./headers.ts";
 
 /**
- * `not_framed`: no schema id; `unknown_schema`: the registry has none of that id; `not_of_schema`: of another, or no
- * value of it.
+ * `not_framed`: the value names no schema id. `unknown_schema`: the registry does not have that id. `not_of_schema`:
+ * the value is of another schema, or no value of its own.
  */
 export const UNREADABLE_REASONS = ["not_framed", "unknown_schema", "not_of_schema"] as const;
 export type UnreadableReason = (typeof UNREADABLE_REASONS)[number];
@@ -29,12 +30,15 @@ export interface UnreadablePlace {
 
 export interface Unreadable extends UnreadablePlace {
   readonly reason: UnreadableReason;
-  /** One sentence. */
+  /** Why the record could not be read, in one sentence. */
   readonly error: string;
   readonly atMs: number;
   /** The service that could not read it. */
   readonly by: string;
-  /** The record is too large to stand in another topic with these headers: its value is in its own topic alone. */
+  /**
+   * True when the record with these headers was too large for this topic. Its key, value and own headers are then only
+   * in its own topic.
+   */
   readonly isValueLeftOut: boolean;
 }
 
@@ -46,7 +50,7 @@ export function encodeUnreadable(unreadable: Unreadable): Record<string, string>
   };
 }
 
-/** Null for the headers of anything else. */
+/** Reads the headers of an unreadable record; null for the headers of any other record. */
 export function decodeUnreadable(headers: IncomingHeaders): Unreadable | null {
   const topic = headerText(headers, TOPIC);
   const partition = parseWhole(headerText(headers, PARTITION));
