@@ -219,7 +219,7 @@ describe("a join of a consumer that runs", () => {
     await close(group);
   });
 
-  it("CN1: begins no search for what it gained where what it kept ends it", async () => {
+  it("CN1: begins no search for gained partitions when a kept one ends the consumer", async () => {
     let asked = 0;
     const group = await joined([0], {
       window: { maxRecords: 1, maxBytes: 1_000_000 },

@@ -61,7 +61,7 @@ describe("a windowed consumer that starts", () => {
     expect(group.asked).not.toContain("run");
   });
 
-  it("was stopped, whatever its client, which the stop destroyed, says of the brokers", async () => {
+  it("rejects as stopped, whatever its client, which the stop destroyed, says of the brokers", async () => {
     const group = new FakeGroup();
     const [connecting, connected] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     group.connect = () => {

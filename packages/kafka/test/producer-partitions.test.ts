@@ -176,7 +176,7 @@ describe("a partition that cannot be written", () => {
     expect(settled.toSorted()).toEqual(["a", "b"]);
   });
 
-  it("is no place for a call that has no patience, and holds up no call to the others", async () => {
+  it("has calls without patience refused, and holds up no call to the others", async () => {
     openWith(1, null);
     const stuck = watch(["b", send("b", 1)]);
     await vi.advanceTimersByTimeAsync(200);

@@ -169,7 +169,7 @@ describe("a request that is not answered", () => {
     ]);
   });
 
-  it("P2: has no more time after a failure that was told", async () => {
+  it("P2: gets no longer deadline after a failure that was no silence", async () => {
     brokers.script.push(connectionLost);
     const sent = send("a");
     await vi.advanceTimersByTimeAsync(100);
@@ -306,7 +306,7 @@ describe("records that no broker takes", () => {
 });
 
 describe("closing", () => {
-  it("flushes, then says goodbye", async () => {
+  it("flushes, then disconnects", async () => {
     const answer = Promise.withResolvers<readonly PartitionAnswer[]>();
     await send("before");
     brokers.script.push(() => answer.promise);

@@ -248,7 +248,7 @@ describe("the joined table", () => {
       await eventually(() => expect(changes).toEqual(["1: b is at once", "0: a is late"]));
     });
 
-    it("T4: fails the table by its one way where the asking fails for no reason of the registry", async () => {
+    it("T4: fails the table through `onFailure` when the asking fails by a bug", async () => {
       const failures: Error[] = [];
       const { table, registry } = await openUnknowing({ onFailure: (reason) => failures.push(reason) });
       await write("a", framed("late"), 1);

@@ -56,14 +56,14 @@ function wait(schemaId: number): { done: boolean } {
 }
 
 describe("the schema of a record", () => {
-  it("that is known costs no question, and bytes without one wait for nothing", async () => {
+  it("is not asked for when it is known, nor for bytes that name none", async () => {
     const first = wait(1);
     await vi.advanceTimersByTimeAsync(0);
     expect([first.done, wait(1).done, asked]).toEqual([true, true, [1]]);
     expect(schemas.prefetch(Buffer.from("no frame"))).toBeUndefined();
   });
 
-  it("AW2: that the registry does not know is waited for, and there when it does", async () => {
+  it("AW2: is waited for while the registry does not know it, and known once the registry does", async () => {
     answers.set(7, "unknown");
     const record = wait(7);
     await vi.advanceTimersByTimeAsync(PATIENCE_MS - 1000);
@@ -99,7 +99,7 @@ describe("the schema of a record", () => {
     expect(record.done).toBe(true);
   });
 
-  it("AW3: is waited for by all its records from the first on, and by one seen ahead of its turn", async () => {
+  it("AW3: is waited for by all its records from the first on, those behind another record included", async () => {
     answers.set(7, "unknown").set(8, "unknown");
     const first = wait(7);
     schemas.ahead(bytesOf(8));
@@ -112,7 +112,7 @@ describe("the schema of a record", () => {
     expect([first.done, second.done, other.done]).toEqual([true, true, true]);
   });
 
-  it("AW4: that was given up is asked for now and then, without patience, and there when it is known", async () => {
+  it("AW4: is asked for now and then after it was given up, without patience, until it is known", async () => {
     answers.set(7, "unknown");
     wait(7);
     await vi.advanceTimersByTimeAsync(PATIENCE_MS + 1000);
@@ -129,7 +129,7 @@ describe("the schema of a record", () => {
     expect([schemas.prefetch(bytesOf(7)), asked.length]).toEqual([undefined, before + 2]);
   });
 
-  it("that the registry refuses for good ends the waiting, and so does the end of the process", async () => {
+  it("is waited for no longer when the process ends, which hands the last failure on", async () => {
     answers.set(7, "silent");
     const waiting = schemas.prefetch(bytesOf(7));
     const ended = expect(waiting).rejects.toMatchObject({ code: "registry_unavailable" });

@@ -40,7 +40,7 @@ function sharedAdmin(answer: () => Promise<unknown>, patienceMs: number) {
 const takeApart = async () => [].map.call([0], () => (undefined as unknown as { offset: string }).offset);
 const LED = async () => [{ partition: 0, low: "0", high: "9" }];
 
-it("SA3: a partition whose leader was lost is told as a failure that passes, once the patience is over", async () => {
+it("SA3: reports a partition that lost its leader as a retryable failure, once the patience is over", async () => {
   const { shared, counts } = sharedAdmin(takeApart, 0);
   await expect(shared.use((admin) => admin.fetchTopicOffsets(TOPIC))).rejects.toMatchObject({
     code: "broker_unavailable",
@@ -57,7 +57,7 @@ it("SA2: asks again within the patience, each time with a new client, and answer
   expect(counts).toEqual({ made: 2, destroyed: 1, asked: 2 });
 });
 
-it("a consumer seeks its places on while partitions have no leader for longer than the patience", async () => {
+it("a consumer goes on searching its places while partitions lack a leader for longer than the patience", async () => {
   const answers = [takeApart, takeApart, LED];
   const { shared } = sharedAdmin(() => (answers.shift() ?? LED)(), 0);
   const [found, failures]: [unknown[], Error[]] = [[], []];

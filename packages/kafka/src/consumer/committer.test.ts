@@ -104,7 +104,7 @@ describe("a committer", () => {
     committer.stop();
   });
 
-  it("commits what did not change as often beside what does (K3)", async () => {
+  it("commits an unchanged partition as often while another one changes (K3)", async () => {
     const { committer, sent, move, answer } = createCommits();
     committer.start();
     await vi.advanceTimersByTimeAsync(100);

@@ -46,7 +46,7 @@ describe("the ticks of the windows' fill", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("begin again when they are woken, and are not told how idle the time before was (FT2)", async () => {
+  it("begin again when they are woken, and ask only about the time since then (FT2)", async () => {
     const { ticks, looks } = createTicks();
     ticks.start();
     await vi.advanceTimersByTimeAsync(5000);

@@ -145,7 +145,7 @@ describe("a group's session", () => {
     }
   });
 
-  it("commits under what a SYNC named when that went by the coordinator of another JOIN", async () => {
+  it("commits with the ids of its SYNC when that went to the coordinator of another JOIN", async () => {
     const offsetCommit = vi.fn((_: object) => Promise.resolve({}));
     const { session, found } = createGroup({ offsetCommit });
     const [first, second] = [await found(), await found()];
@@ -187,7 +187,7 @@ describe("a group's session", () => {
     expect(hooks.onHeartbeat).toHaveBeenCalledOnce();
   });
 
-  it("names the brokers of before while kafkajs has lost them all, which it would make a crash of (GS5)", () => {
+  it("gives kafkajs the brokers that it knew last when it has lost all, or it would crash (GS5)", () => {
     const { cluster, nodeIds } = createGroup();
     nodeIds.mockReturnValue([]);
     expect(cluster.getNodeIds()).toEqual([]);
@@ -199,7 +199,7 @@ describe("a group's session", () => {
     expect(cluster.getNodeIds()).toEqual([3]);
   });
 
-  it("lets kafkajs begin no fetching anew while it stops, which would never pause nor end (GS6)", async () => {
+  it("lets kafkajs begin no fetch once it ended, or fetches would follow one another for ever (GS6)", async () => {
     const { session, cluster, nodeIds } = createGroup();
     nodeIds.mockReturnValue([1, 2]);
     const longPoll = Promise.withResolvers<void>();
@@ -348,7 +348,7 @@ describe("a group's session", () => {
     }
   });
 
-  it("asks for none when what fails was asked under a membership that is over", async () => {
+  it("asks for no rejoin when a request of an earlier membership fails", async () => {
     const [commit, places] = [Promise.withResolvers<never>(), Promise.withResolvers<never>()];
     const { session, join } = createGroup({ offsetCommit: () => commit.promise, offsetFetch: () => places.promise });
     await join();

@@ -95,7 +95,7 @@ describe("how much a partition takes in", () => {
       expect(ran()).toHaveLength(40);
     });
 
-    it("WF3: has room for other keys, however many records of one wait in their lane", () => {
+    it("WF3: has space for other keys, however many records of one key wait in their lane", () => {
       const { accept, ran } = openIntake({
         window: { maxRecords: 40, maxBytes: 1000 },
         laneOf: (offset) => (offset < 20 ? "many" : `user-${offset}`),
@@ -105,7 +105,7 @@ describe("how much a partition takes in", () => {
       expect(ran()).toEqual([0, 20, 21, 22, 23, 24]);
     });
 
-    it("WF3: counts a record once its turn in the lane has come", () => {
+    it("WF3: counts a record once it is the first of its lane", () => {
       const { accept, ran, finish } = openIntake({
         window: { maxRecords: 40, maxBytes: 1000 },
         laneOf: (offset) => `lane-${offset % 10}`,
@@ -117,7 +117,7 @@ describe("how much a partition takes in", () => {
       expect(ran()).toEqual([0, 1, 2, 3, 4, 5, 6]);
     });
 
-    it("WF3: has no more place for others when the turn of a record that waited has come", () => {
+    it("WF3: has no more space for others when a record that waited became the first of its lane", () => {
       const { accept, ran, finish } = openIntake({
         window: { maxRecords: 40, maxBytes: 1000 },
         laneOf: (offset) => (offset < 2 ? "two" : `user-${offset}`),

@@ -6,7 +6,7 @@ import { messageAt, openIntake } from "../../test/open-intake.ts";
 describe("a record that needs something prefetched", () => {
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-  it("PI2: holds its partition up until it was, and is asked about again then", async () => {
+  it("PI2: holds its partition up until the prefetch is done, and is then prefetched anew", async () => {
     const known = Promise.withResolvers<void>();
     const learnt: number[] = [];
     let isKnown = false;
@@ -28,7 +28,7 @@ describe("a record that needs something prefetched", () => {
     expect([ran(), asked(), learnt]).toEqual([[0, 1, 2], [], [0, 1, 1, 2]]);
   });
 
-  it("PI2: waits for the schemas of what is behind a record that waits for its own, for none twice", async () => {
+  it("PI2: has the schemas of the records behind it fetched meanwhile, each once", async () => {
     const ahead: string[] = [];
     const learnt = Promise.withResolvers<void>();
     let isLearnt = false;
@@ -54,7 +54,7 @@ describe("a record that needs something prefetched", () => {
     ]);
   });
 
-  it("ends the consumer where it cannot be, saying which it is", async () => {
+  it("ends the consumer when the prefetch fails for good, naming the record", async () => {
     const unknown = new PosthasteError("unknown_schema", "no schema 9");
     const { accept, failures, ran } = openIntake({ prefetch: () => Promise.reject(unknown) });
     accept(0, 1);

@@ -66,7 +66,7 @@ describe("the intake of a partition", () => {
     expect(ran()).toEqual([0, 1]);
   });
 
-  it("C5: says outright that it is to be fetched or not, whatever kafkajs believes since before the join", () => {
+  it("C5: pauses or resumes explicitly after a JOIN, whatever kafkajs remembers from before", () => {
     const locating = openIntake({}, false);
     locating.intake.freeze();
     locating.intake.keep();
@@ -116,7 +116,7 @@ describe("the intake of a partition", () => {
 });
 
 describe("a partition of a retry topic", () => {
-  it("W1, W3: keeps its head's time alone, fetches nothing meanwhile, and it again when it is due", async () => {
+  it("W1, W3: keeps only its head's time, fetches nothing until it is due, and then the head again", async () => {
     vi.useFakeTimers();
     try {
       const released: number[] = [];

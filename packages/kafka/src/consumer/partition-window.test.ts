@@ -352,7 +352,7 @@ describe("what a commit says", () => {
     expect(topicIdOf("topic-1")).toBe("topic-1");
   });
 
-  it("PW4, D2: checkpoints what was passed, and finishes repeats of all that was taken in unrun", () => {
+  it("PW4, D2: checkpoints the records below the commit, and finishes repeats of any record unrun", () => {
     class Seen implements CheckpointedState<number> {
       readonly #values: Set<number>;
       constructor(text: string | null) {

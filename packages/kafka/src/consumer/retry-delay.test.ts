@@ -21,7 +21,7 @@ function createGate(delayMs: number) {
 
 const at = (offset: number, timestampMs: number, headers = {}) => ({ offset, timestampMs, headers });
 
-describe("the gate of a retry partition", () => {
+describe("the delay of a retry partition", () => {
   it("holds a head until it is due, then asks for another look, once", async () => {
     const { gate, onDue } = createGate(1000);
     gate.noteEnd(10);
@@ -66,7 +66,7 @@ describe("the gate of a retry partition", () => {
     expect(onDue).toHaveBeenCalledOnce();
   });
 
-  it("remembers when an offset was first known to a 64th of a long delay; an unheard one is of now", async () => {
+  it("remembers when an offset was first known, to a 64th of a long delay; an unknown one is new now", async () => {
     const { gate } = createGate(3_600_000);
     const ofAClockAhead = (offset: number) => gate.msUntilDue(at(offset, performance.now() + 9_999_999));
     await vi.advanceTimersByTimeAsync(10);

@@ -61,7 +61,7 @@ describe("a window", () => {
     expect([look(true, { committableOffset: 7 }), look(true, { committableOffset: 7 })]).toEqual([SHARE, SHARE]);
   });
 
-  it("WF2: that has room for whoever comes is not filled further, whatever holds it up", () => {
+  it("WF2: is not filled further while it is below its share, whatever holds it up", () => {
     const { look } = createFill({ heldUp: () => ["a", "b"] });
     const room = { records: SHARE - 1, committableOffset: 7 };
     expect(Array.from({ length: 12 }, () => look(true, room))).toEqual(Array(12).fill(SHARE));

@@ -107,7 +107,7 @@ describe("a broker's client", () => {
     ]);
   });
 
-  it("GC5: sends the other partitions where a value cannot be made, which is as a refused record", async () => {
+  it("GC5: sends the other partitions when a value cannot be made, which counts as a refused record", async () => {
     const fake = new FakeBroker();
     const client = clientOf(fake);
     await client.connect();

@@ -112,7 +112,7 @@ describe("a broker's shared channel", () => {
     expect([shared(TWO), shared(ONE) === one]).toEqual([two, false]);
   });
 
-  it("CH4: stays when the failure was of one that is its broker's no more", async () => {
+  it("CH4: stays when a channel failed that its broker's requests no longer share", async () => {
     const { channels, shared, sendOn } = createChannels();
     const stuck = shared(ONE);
     void sendOn(stuck);
@@ -142,7 +142,7 @@ describe("a channel that is aside", () => {
 });
 
 describe("a request", () => {
-  it("is a timeout when nothing was heard of it in time, not where its broker was not connected to", async () => {
+  it("is a timeout when no answer came in time, and not when the connect took too long", async () => {
     const { shared, sendOn, behaviour } = createChannels();
     const [one, two] = [shared(ONE), shared(TWO)];
     const unanswered = sendOn(one);
@@ -156,7 +156,7 @@ describe("a request", () => {
 });
 
 describe("closing", () => {
-  it("says goodbye where nothing is out, destroys what is, and keeps nothing", async () => {
+  it("disconnects idle channels, destroys busy ones, and keeps none", async () => {
     const { channels, shared, sendOn, said } = createChannels();
     void sendOn(shared(ONE));
     shared(TWO);
@@ -169,7 +169,7 @@ describe("closing", () => {
     expect(said).toHaveLength(5);
   });
 
-  it("waits a second at the most for a broker that does not answer a goodbye", async () => {
+  it("waits a second at the most for a broker that does not answer a disconnect", async () => {
     const { channels, shared, said, behaviour } = createChannels();
     behaviour.disconnect = () => new Promise(() => {});
     shared(ONE);
