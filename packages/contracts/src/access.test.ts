@@ -33,7 +33,7 @@ describe("the access table", () => {
     expect(unknown).toEqual([]);
   });
 
-  it("lets somebody write every topic, and nobody but who makes topics anything else", () => {
+  it("lets some user write every topic, and only the one that makes topics change them", () => {
     for (const topic of catalogue) expect(usersOf(topic, "write"), topic).not.toEqual([]);
     const more = table.filter(({ operations }) =>
       operations.some((each) => !["describe", "read", "write"].includes(each)),

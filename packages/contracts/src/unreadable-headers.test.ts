@@ -31,7 +31,7 @@ describe("the headers of a record that was put aside", () => {
     );
   });
 
-  it("are those of nothing where one that is needed lacks", () => {
+  it("are read as none when a needed one is missing", () => {
     const whole = encodeUnreadable({
       ...{ topic: "t", partition: 1, offset: 2, reason: "not_framed", error: "e", atMs: 3, by: "b" },
       isValueLeftOut: false,
