@@ -1,6 +1,6 @@
 /**
- * What an attempt costs beside the bare loop: undici's dispatch and an HMAC-SHA1 of the same 1 KB body, to the same
- * receiver, alternately in one run. Prints microseconds of CPU a request for each, and their ratio.
+ * Compares an attempt with the bare loop: undici's dispatch and an HMAC-SHA1 of the same 1 KB body, to the same
+ * receiver, alternately in one run. Prints microseconds of CPU for each request of both, and their ratio.
  *
  *     node packages/webhook/bench/send.ts [requests a round] [rounds] [bare|ours, to profile one alone]
  */
@@ -22,7 +22,7 @@ const BODY = Buffer.from(JSON.stringify({ version: 1, type: "track", properties:
 
 type SendOne = (done: () => void) => void;
 
-/** Sends REQUESTS requests, CONCURRENCY at once. Answers microseconds of CPU and of time a request. */
+/** Sends REQUESTS requests, CONCURRENCY at once. Answers the microseconds of CPU and of time that each request took. */
 async function measure(sendOne: SendOne): Promise<{ cpuUs: number; wallUs: number }> {
   const cpu = process.cpuUsage();
   const startedMs = performance.now();

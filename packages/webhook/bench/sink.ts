@@ -1,4 +1,7 @@
-/** The receiver of the benchmark, a process of its own: answers every request with an empty 200. Prints its port. */
+/**
+ * The receiver of the benchmark, in a process of its own. It answers every request with an empty 200, and prints its
+ * port.
+ */
 import { createServer } from "node:net";
 
 const ANSWER = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
