@@ -1,5 +1,5 @@
 /**
- * What finished records cost in memory while the committable offset stands at a stuck one:
+ * Measures the heap that finished records take while the committable offset stands at a stuck record:
  * `node scripts/run.mjs packages/kafka/bench/finished-behind-stuck.ts`.
  */
 import { setFlagsFromString } from "node:v8";
@@ -18,7 +18,7 @@ import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 const EVENTS_PARTITIONS = 6;
-/** Of a running system: neither offsets nor topic incarnations nor times fit a small integer. */
+/** An offset and a topic incarnation like those of a running system, which fit no small integer of V8. */
 const FIRST_OFFSET = 5_000_000_000;
 const INCARNATION = 1_700_000_000 * 65_536 + 6;
 
@@ -28,7 +28,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Every `stuckEvery`th record is stuck; the others finish at once. Bytes of heap for each finished one. */
+/** Finishes all records but every `stuckEvery`-th one. Answers the bytes of heap that each finished record takes. */
 function measure(stuckEvery: number, records: number): number {
   const stuck: Task<OriginOfDelivery>[] = [];
   const options = {
@@ -39,7 +39,7 @@ function measure(stuckEvery: number, records: number): number {
       originIncarnation: INCARNATION,
       originPartition: offset % EVENTS_PARTITIONS,
       originOffset: offset + 17,
-      // As a decoder makes it: a string of its own for each record.
+      // A string of its own for each record, like those that a decoder makes.
       destinationId: Buffer.from(`dst_0123456789abcdef${offset % 50}`).toString(),
     }),
     laneOf: () => null,

@@ -1,5 +1,6 @@
 /**
- * What a window costs over kafkajs's own loop, and pausing against waiting when it is full (C8).
+ * Compares a window with kafkajs's own loop, and pausing with waiting where the window is full (C8). Run it in
+ * packages/kafka:
  *
  * `KAFKA_BROKERS=host:port node --conditions=@posthaste/source bench/window.ts [records] [rounds]`
  */
@@ -11,13 +12,13 @@ import { decodeLazily } from "../src/kafkajs/lazy-decoding.ts";
 
 const PARTITIONS = 6;
 const VALUE = Buffer.alloc(1024, "x");
-/** Both loops fetch alike. */
+/** The settings with which both loops fetch. */
 const FETCH = { maxWaitTimeInMs: 20, maxBytesPerPartition: 512 * 1024, maxBytes: 4 * 1024 * 1024 };
 
 const brokers = (process.env.KAFKA_BROKERS ?? "127.0.0.1:9092").split(",");
 const records = Number(process.argv[2] ?? 100_000);
 const rounds = Number(process.argv[3] ?? 3);
-// Both loops decode alike. It is replaced before the first of them takes kafkajs's own decoder.
+// Replaces kafkajs's decoder before either loop takes it, so that both loops decode alike.
 decodeLazily();
 const kafka = new Kafka({ clientId: "bench", brokers, logLevel: logLevel.NOTHING });
 const topic = `bench-window-${Date.now()}`;
@@ -28,7 +29,7 @@ interface Result {
   readonly cpuMicros: number;
 }
 
-/** Runs `consume` until it has called `count` for every record; what comes before the first is not measured. */
+/** Runs `consume` until it called `count` for every record. The measurement begins with the first record. */
 async function measure(consume: (count: () => void) => Promise<() => Promise<unknown>>): Promise<Result> {
   let seen = 0;
   let startedMs = 0;
@@ -51,7 +52,7 @@ async function measure(consume: (count: () => void) => Promise<() => Promise<unk
 
 const nextGroup = () => `${topic}-${++groups}`;
 
-/** kafkajs's loop with `each` called for every record of a batch. */
+/** Runs kafkajs's own loop, and calls `each` for every record of a batch. */
 async function raw(each: (key: string) => Promise<void> | undefined): Promise<() => Promise<void>> {
   const consumer = kafka.consumer({ groupId: nextGroup(), ...FETCH });
   await consumer.connect();
@@ -89,7 +90,7 @@ async function windowed(maxRecords: number, run: (finish: () => void) => void): 
   };
 }
 
-/** Work that takes `ms`, by one timer for all of it, as a sender's would be. */
+/** Work that takes `ms`. One timer serves all of it, as a sender's timer wheel would. */
 function createWork(ms: number): { start(done: () => void): void; end(): void } {
   const queue: { readonly dueMs: number; readonly done: () => void }[] = [];
   let next = 0;
@@ -106,7 +107,7 @@ function createWork(ms: number): { start(done: () => void): void; end(): void } 
   return { start: (done) => void queue.push({ dueMs: performance.now() + ms, done }), end: () => clearInterval(timer) };
 }
 
-/** Waits in the batch handler while `maxRecords` a partition are in flight; the partitions share the limit. */
+/** Waits in the batch handler while `maxRecords` for each partition are in flight. The partitions share the limit. */
 async function waiting(maxRecords: number, start: (done: () => void) => void): Promise<() => Promise<void>> {
   let inFlight = 0;
   let woken: (() => void)[] = [];

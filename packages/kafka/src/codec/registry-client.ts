@@ -15,7 +15,7 @@ export interface RegistryOptions {
   readonly url: string;
   /** PEM text of the authorities to trust instead of the usual ones. */
   readonly ca?: string;
-  /** For Basic authentication, where the URL names nobody. */
+  /** For Basic authentication, where the URL has no user. */
   readonly login?: RegistryLogin;
 }
 

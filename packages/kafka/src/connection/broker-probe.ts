@@ -5,13 +5,13 @@
  *
  * Owns: the socket, and the one request that may be out on it. The probe is
  * - *connecting* until the socket can be written to (with TLS: until the end of its handshake);
- * - *logging in*, where a login is configured, until the broker took it;
+ * - *logging in*, where a login is configured, until the broker accepted it;
  * - *asked* from sending ApiVersions to its answer;
  * - *idle* from then on, until `ask` sends the next ApiVersions, or first a new login (BP3);
  * - *closed* for good, when the connection fails, the broker refuses this process, or `close` is called.
  * BP1  The probe has one request out at a time; the next frame is its answer.
- * BP2  Only an answer to ApiVersions counts as an answer: a broker that refuses the login is no broker that answers.
- *      `onHeard` is called for every frame, so that a login of many steps does not look like a hang.
+ * BP2  Only an answer to ApiVersions counts as an answer: a broker that refuses the login does not answer. `onHeard` is
+ *      called for every frame, so that a login of many steps does not look like a hang.
  * BP3  Before the broker ends the login (`connections.max.reauth.ms`, or the end of a token) the probe logs in again on
  *      the same connection.
  * BP4  Where the operator can mend a refusal, the probe calls `onRefused` with what to change, and then closes. Any

@@ -225,7 +225,10 @@ function answersNow({ probe, isUnresponsive, unansweredTicks }: WatchedBroker): 
   return probe !== null && !probe.isClosed && probe.answers > 0 && !isUnresponsive && unansweredTicks < WITNESS_TICKS;
 }
 
-/** kafkajs adds a listener to a dead socket at each try to connect again, and Node would warn of more than ten. */
+/**
+ * kafkajs calls `unref` on a dead socket at each try to connect again. Node adds a listener at each such call, and
+ * would warn of more than ten.
+ */
 function allowListeners(socket: Socket): Socket {
   return socket.setMaxListeners(0);
 }

@@ -4,7 +4,7 @@
  * Owns: that client, while it is connected.
  * SA1  The first question connects the client. When its connection fails, the client is thrown away, and the next try
  *      makes another, whose list of brokers begins one further on.
- * SA2  A question that fails in passing is repeated for `patienceMs`, which is longer than an election takes: so only
+ * SA2  A question whose failure may pass is repeated for `patienceMs`, which is longer than an election takes: so only
  *      questions that are safe to repeat belong here. A refusal of this process (its certificate or its login) outlasts
  *      any patience and is reported at once.
  * SA3  When the patience ends, the failure is reported as retryable, whatever error kafkajs made of it: a caller that

@@ -31,7 +31,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /**
  * A consumer that crashes restarts as a new member and waits until the session of its former member ends (C7). So that
  * no fault of a broker crashes it, kafkajs repeats joins and its search for brokers this often. Destroying the client
- * ends both.
+ * ends that search.
  */
 const UNLIMITED = 1_000_000_000;
 const PAUSES = { initialRetryTime: 100, maxRetryTime: 500 };

@@ -8,7 +8,7 @@ import type { StallWatch } from "./stall-watch.ts";
 
 /** An owned partition, as the ticks use it. */
 export interface Ticking extends Lagging {
-  /** True when every known record was fetched, when fetching is paused, and when the partition has no leader. */
+  /** True when every known record was fetched, fetching is paused, or the partition has no leader. */
   readonly hasNothingToFetch: boolean;
 }
 

@@ -49,7 +49,7 @@ export class FetchPosition {
     return this.#isPaused;
   }
 
-  /** True when every known record was fetched, when fetching is paused, and when the partition has no leader. */
+  /** True when every known record was fetched, fetching is paused, or the partition has no leader. */
   get hasNothingToFetch(): boolean {
     return this.#isPaused || !this.#hasLeader || this.#offset >= this.#endOffset;
   }

@@ -24,7 +24,7 @@ export interface FilledWindow {
   readonly owners: Iterable<{ readonly name: string; readonly records: number }>;
 }
 
-/** Part of a share. */
+/** The part of a share that held up records must reach before the window counts as holding others up (WF2). */
 const HELD_UP_PART = 0.25;
 const STILL_LOOKS = 10;
 const LINGER_LOOKS = 10;

@@ -78,12 +78,12 @@ export function takeLeaderlessPartitions(): void {
 function leaveOutLeaderless(): void {
   const { prototype }: { prototype: Cluster } = require("kafkajs/src/cluster/index.js");
   const { findLeaderForPartitions, fetchTopicsOffset } = prototype;
-  // LP1.
+  // Leaves out partitions without a leader (LP1).
   prototype.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
     const { [NO_LEADER]: _, ...led } = findLeaderForPartitions.call(this, topic, partitions);
     return led;
   };
-  // LP2.
+  // Names every topic of the question (LP2).
   prototype.fetchTopicsOffset = async function (this: Cluster, topics) {
     const found = await fetchTopicsOffset.call(this, topics);
     const missing = topics.filter(({ topic }) => !found.some((each) => each.topic === topic));
@@ -91,7 +91,7 @@ function leaveOutLeaderless(): void {
   };
 }
 
-/** LP3. */
+/** Makes metadata without some leader expire soon (LP3). */
 function expireLeaderlessMetadata(): void {
   const { prototype }: { prototype: BrokerPool } = require("kafkajs/src/cluster/brokerPool.js");
   const refresh = prototype.refreshMetadata;

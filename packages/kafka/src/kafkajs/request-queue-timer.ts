@@ -49,7 +49,7 @@ export function scheduleOnlyDueRequests(queue: RequestQueueClass = loadRequestQu
   lookForOverdueRequestsWhenDue(queue);
 }
 
-/** RQ1. */
+/** Sets the timer of held back requests only while there are some (RQ1). */
 function scheduleOnlyHeldBackRequests({ prototype }: RequestQueueClass): void {
   const schedule = prototype.scheduleCheckPendingRequests;
   prototype.scheduleCheckPendingRequests = function scheduleCheckPendingRequests(): void {
@@ -63,7 +63,7 @@ interface Look {
   readonly atMs: number;
 }
 
-/** RQ2. */
+/** Looks for overdue requests only when one may be overdue (RQ2). */
 function lookForOverdueRequestsWhenDue({ prototype }: RequestQueueClass): void {
   /** Of each queue that has a connection; null while it looks for nothing. */
   const looks = new WeakMap<RequestQueue, Look | null>();
