@@ -2,7 +2,9 @@
  * The keys of a compacted topic of one partition, which may have ten million. The table passes each key to its owner
  * and holds no values. It knows for how long what it passed on has been the whole topic.
  *
- * Owns: the reading, the newest changes, and the time at which the topic was last read to its end.
+ * Owns: the reading, the newest changes, and the time at which the topic was last read to its end. The table is
+ * - *catching up* from the start, until it has read to the end that the topic had then;
+ * - *following* the topic from then on, until `close` or a failure; it is then current or not, by Y2.
  * Y1  The table passes a key on for each of the key's records, in offset order, from the topic's first record on.
  * Y2  The table is current while, at some time within the last `leaseMs`, it held all that the topic held at that time.
  *     That time is when a fetch was *sent*: an answer that lay in a buffer while this process was stopped or its

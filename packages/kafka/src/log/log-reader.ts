@@ -2,7 +2,10 @@
  * Reads a partition from an offset on, without a consumer group: for tables, read models and looking back. A group
  * would make a table depend on a coordinator, wait for a JOIN, and read everything again after each rejoin.
  *
- * Owns: one kafkajs client at a time, and the position.
+ * Owns: one kafkajs client at a time, and the position. The reader is
+ * - *starting* until it knows its first position;
+ * - *reading* from then on, by fetches of its own or in the shared fetch (LR6);
+ * - *ended* for good by `close`, by the signal, or by a failure (LR3 to LR5, and an error of `onRecords`).
  * LR1  `onRecords` gets each record once, in offset order, one call at a time. The position rises when a call has
  *      ended.
  * LR2  A failure of the broker or the connection throws the client away, and never ends the reading. The reader goes on

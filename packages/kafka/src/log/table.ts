@@ -2,9 +2,12 @@
  * The joined table: a compacted topic of one partition as a map in memory. Nobody relies on the table before it was
  * read to the topic's end; from then on it follows the topic.
  *
- * Owns: the map, and the last revision of every key, removed keys included.
- * T1  The table applies a record only when its offset is above the last one applied and its revision is not below the
- *     key's (P5). A send that was given up may be written after newer ones, and must not undo them.
+ * Owns: the map, and the last revision of every key, removed keys included. The table is
+ * - *catching up* from the start, until it has read to the end that the topic had then;
+ * - *following* the topic from then on, until `close` or a failure.
+ * T1  The table applies a record only when its offset is above the last one read and its revision is not below the
+ *     key's (P5). A send that was given up may be written after newer ones, and must not undo them. Of a record that
+ *     was set aside (T4), only the revision counts.
  * T2  A removed key keeps its revision, so that a late write does not bring the key back.
  * T3  `caughtUp` means the end that the topic had after the table was made; `refresh` means the end after the call.
  * T4  A record that cannot be decoded changes nothing, and is logged and counted: one bad record must not take every
