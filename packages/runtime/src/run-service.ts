@@ -2,7 +2,10 @@
  * The frame of a service's process: it reads settings, makes logger, metrics and admin server, starts and stops the
  * service by signals, and sets the exit code.
  *
- * Owns: the process's signal handlers and its exit.
+ * Owns: the process's signal handlers and its exit. The process is
+ * - *starting* until the service's `start` resolves;
+ * - *running* from then on, when the service's own checks decide about `/readyz`;
+ * - *stopping* from a signal, or the end of standard input (SV4), until it exits.
  * SV1  A setting that cannot be read ends the process with code 2 and the variable's name, before the process opens
  *      anything.
  * SV2  SIGINT and SIGTERM stop the service once; a second signal, or `STOP_DEADLINE_MS`, ends the process at once with
