@@ -1,8 +1,9 @@
 /** One request for many callers: each caller gets an answer to a request that went out after the call. */
 
 /**
- * Wraps `ask` so that it runs once at a time. Calls that come while it runs share the next run, since the answer that
- * is on its way may be older than the call.
+ * Wraps `ask` so that callers share its runs. Calls that come while it runs share the next run, since the answer that
+ * is on its way may be older than the call. Two runs overlap only when a caller calls again in the moment in which its
+ * run ended, while others wait for the next run.
  */
 export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let out: Promise<T> | null = null;

@@ -6,7 +6,8 @@
  * Owns: which of the two it is, and what the last look saw. The window is
  * - *filled to its share* at first;
  * - *filled to its limits* from a look at which the process is not busy (WF1) or the window holds others up (WF2);
- * - *filled to its share* again from the first look of a busy process after `LINGER_LOOKS` looks without WF2.
+ * - *filled to its share* again from a look at which the process is busy and the window holds nobody up: at once after
+ *   WF1, and after `LINGER_LOOKS` such looks after WF2.
  * WF1  While the process is not busy, the window is filled to its limits.
  * WF2  A window that holds its share or more holds others up when owners whose records wait for something outside the
  *      process have a quarter of a share, or when the committable offset has not moved for `STILL_LOOKS` looks.

@@ -8,8 +8,8 @@
  * - `parked` from when the reader has found nothing new;
  * - `covered` from when a shared fetch is sent that names its partition; only then does the reader stop fetching;
  * - `apart` again when the shared fetch finds something or fails, and when the reader leaves (SF2 to SF4).
- * SF1  A reader never waits for a shared fetch that does not name its partition to end: until its share is covered, it
- *      fetches by its own client. A reader that parts or leaves does so at once.
+ * SF1  A reader never waits for the end of a shared fetch that does not name its partition: until its share is covered,
+ *      it fetches by its own client. A reader that parts or leaves does so at once.
  * SF2  A shared fetch brings no records, and so takes no memory. When a partition does not end at its reader's
  *      position, the reader parts, and fetches by its own client, within its own bounds.
  * SF3  When a shared fetch ends without an answer, for an error in one partition or a cut connection, all parked
