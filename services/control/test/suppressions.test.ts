@@ -10,7 +10,7 @@ import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { parquetReadObjects } from "hyparquet";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SuppressionExpiry } from "../src/suppressions/suppression-expiry.ts";
 import { SuppressionWriter } from "../src/suppressions/suppression-writer.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
@@ -257,6 +257,14 @@ describe("suppressions whose days are over", () => {
       await suppressed.close();
       await other.remove();
     }
+  });
+
+  it("are looked for by each process of control from its start on", async () => {
+    const start = vi.spyOn(SuppressionExpiry.prototype, "start");
+    const another = await startTestControl(topics);
+    expect(start).toHaveBeenCalledTimes(1);
+    start.mockRestore();
+    await another.stop();
   });
 
   it("SX1: an end of what was renewed meanwhile comes to nothing, and is repaired in the topic", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseJson } from "../call/parse-json.ts";
 import { audienceInput, membersPatch, traitValueInput, userIdInput } from "./audience-settings.ts";
 
 const issueOf = (result: {
@@ -35,5 +36,23 @@ describe("the input of an audience", () => {
       false,
     ]);
     expect(issueOf(traitValueInput.safeParse("x".repeat(16_384)))).toBe("a value has at most 16 KB of JSON");
+  });
+
+  it.each([
+    ['{"b": {"z": 1, "a": [{"y": 1, "x": 2}]}, "a": 1}', '{"a":1,"b":{"a":[{"x":2,"y":1}],"z":1}}'],
+    ["[2, 1]", "[2,1]"],
+    ["1.0", "1"],
+    ["1e2", "100"],
+    ["-0", "0"],
+    ["[-0, 0.10]", "[0,0.1]"],
+    ["1e400", "null"],
+    ["null", "null"],
+    ['""', '""'],
+    ["{}", "{}"],
+    ['"\\u00e9"', '"é"'],
+    ['{"__proto__": {"b": 1, "a": 2}, "10": 1, "9": 2}', '{"9":2,"10":1,"__proto__":{"a":2,"b":1}}'],
+  ])("takes %s for the same value as %s", (written, told) => {
+    expect(traitValueInput.parse(parseJson(written))).toBe(told);
+    expect(traitValueInput.parse(parseJson(told))).toBe(told);
   });
 });

@@ -28,16 +28,18 @@ async function read(
 }
 
 describe("an upload", () => {
-  it("says the same in whatever pieces it comes, and whether its last line ends or not", async () => {
+  it("says the same in whatever pieces it comes, and however its lines end, blank ones among them", async () => {
     const id = fc.string({ unit: "grapheme", minLength: 1, maxLength: 8 });
     const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
     await fc.assert(
       fc.asyncProperty(
         fc.array(id, { minLength: 1 }),
         sizes,
-        fc.constantFrom("", "\n", "\r\n"),
-        async (ids, cut, end) => {
-          const text = ids.map((userId) => JSON.stringify(userId)).join("\n") + end;
+        fc.constantFrom("\n", "\r\n", "\n\n", "\r\n \t\r\n"),
+        fc.constantFrom("", "\n", "\r\n", "\n\n"),
+        fc.constantFrom("", "\ufeff"),
+        async (ids, cut, between, end, mark) => {
+          const text = mark + ids.map((userId) => JSON.stringify(userId)).join(between) + end;
           const wellFormed = ids.map((userId) => [userId.replace(/\p{Surrogate}/gu, "\ufffd"), "true"]);
           expect(await read(text, parseMember, cut)).toEqual(wellFormed);
         },
