@@ -54,7 +54,7 @@ const add = (delivered: number, atMs = nowMs, destinationId = "a") =>
   history.add({ destinationId, atMs, counted: counted(delivered) });
 const rows = (of: "minutes" | "quarters" = "minutes", destinationId = "a") =>
   table
-    .rows({ destinationId, sinceMs: 0, untilMs: nowMs, of })
+    .rows({ destinationId, sinceMs: 0, untilMs: nowMs + 1, of })
     .map(({ timeMs, delivered }) => [(timeMs - STARTED_MS) / MINUTE_MS, delivered]);
 const flush = async (afterMs: number) => {
   nowMs += afterMs;

@@ -69,8 +69,9 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         if ((await known.find(destinationId)) === undefined) {
           throw new Problem("not_found", `there is no destination ${destinationId}`);
         }
-        const untilMs = until ?? nowMs();
-        const sinceMs = since ?? untilMs - HOUR_MS;
+        // What was counted in this very millisecond is before the end of a time that has none.
+        const untilMs = until ?? nowMs() + 1;
+        const sinceMs = since ?? (until ?? nowMs()) - HOUR_MS;
         const isOld = nowMs() - sinceMs > MINUTES_KEEP_MS;
         const step = asked ?? (isOld ? "15m" : "1m");
         const stepMs = STEPS_MS[step];
@@ -83,9 +84,9 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
           readModel.healthWrittenToMs(),
           readModel.health({ destinationId, sinceMs: fromMs, untilMs, of }),
         ]);
-        const rows = [...written, ...unwritten.filter(({ timeMs }) => timeMs >= (writtenToMs ?? 0))].filter(
-          ({ timeMs }) => timeMs >= fromMs && timeMs <= untilMs,
-        );
+        const isAsked = ({ timeMs }: HealthRow) => timeMs >= fromMs && timeMs < untilMs;
+        const added = unwritten.filter((row) => isAsked(row) && row.timeMs >= (writtenToMs ?? 0));
+        const rows = [...written, ...added];
         return { metric: named, step, data: stepsOf(rows, stepMs).map(POINTS[named]), ...fresh() };
       },
     }),

@@ -30,7 +30,7 @@ export interface HealthOfMinute {
 
 export interface HealthQuery {
   readonly destinationId: string;
-  /** The first row's time at the least, and the last one's at the most, ms since the epoch. */
+  /** Rows from this moment on, and before that one, ms since the epoch. */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly of: "minutes" | "quarters";
@@ -102,7 +102,7 @@ export class HealthTable {
   /** In the order of time. */
   rows({ destinationId, sinceMs, untilMs, of }: HealthQuery): readonly HealthRow[] {
     const found = this.#database
-      .prepare(`SELECT * FROM health_${of} WHERE destination_id = ? AND time >= ? AND time <= ? ORDER BY time`)
+      .prepare(`SELECT * FROM health_${of} WHERE destination_id = ? AND time >= ? AND time < ? ORDER BY time`)
       .all(destinationId, sinceMs, untilMs);
     return found.map(toRow);
   }
