@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { LetterHour } from "../read-model/letter-table.ts";
-import { type GroupPlace, groupLetters } from "./letter-groups.ts";
+import { type GroupPlace, groupLetters, type LetterGroup, remedyOf } from "./letter-groups.ts";
 
 const HOUR_MS = 3_600_000;
 const ALIKE = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
@@ -78,4 +78,59 @@ it("groups of one size come in one order, whichever came first, so that pages ha
     hours = hours.toReversed();
   } while (after !== undefined);
   expect(shown).toEqual(["cb", "ad", "e"]);
+});
+
+type Died = Pick<LetterGroup, "reason" | "reasonClass" | "error">;
+
+/** What each remedy alone says, and letters of which it is the remedy. */
+const REMEDIES: readonly [says: RegExp, of: readonly Died[]][] = [
+  [/^turn the destination on, then replay$/, diedOf("destination_disabled", "configuration", [null, "503", "401"])],
+  [/is no more: purge them, or export them$/, diedOf("destination_removed", "configuration", [null, "503", "403"])],
+  [/^change the URL, or .* allow its network, then replay$/, diedOf("address_refused", "configuration", [null, "401"])],
+  [/^nothing: a deletion asked for it$/, diedOf("suppressed", "configuration", [null, "503", "401"])],
+  [
+    /^check the secret and the headers of the destination, then replay$/,
+    [
+      ...diedOf("rejected_by_receiver", "configuration", ["401", "403"]),
+      ...diedOf("rejected_by_receiver", "receiver", ["401"]),
+      ...diedOf("window_expired", "receiver", ["401", "403"]),
+      ...diedOf("other", "pipeline", ["401"]),
+    ],
+  ],
+  [
+    /^check the URL of the destination, then replay$/,
+    [
+      ...diedOf("rejected_by_receiver", "configuration", ["404", "400", null]),
+      ...diedOf("window_expired", "configuration", ["tls_failed"]),
+    ],
+  ],
+  [
+    /^look at delivery's log, then replay$/,
+    [...diedOf("other", "pipeline", [null, "503"]), ...diedOf("window_expired", "pipeline", [null])],
+  ],
+  [
+    /^the receiver refuses what it is sent: mend it there, then replay$/,
+    [
+      ...diedOf("rejected_by_receiver", "receiver", ["422", "404", null]),
+      ...diedOf("rejected_by_receiver", "other", ["422"]),
+    ],
+  ],
+  [
+    /^the receiver failed for the whole retry window: replay when it answers again$/,
+    [...diedOf("window_expired", "receiver", ["503", "timeout", null]), ...diedOf("window_expired", "other", ["503"])],
+  ],
+];
+
+function diedOf(
+  reason: Died["reason"],
+  reasonClass: Died["reasonClass"],
+  errors: readonly Died["error"][],
+): readonly Died[] {
+  return errors.map((error) => ({ reason, reasonClass, error }));
+}
+
+it.each(REMEDIES)("a remedy says %s of what died of that, and of nothing else", (says, of) => {
+  for (const [, died] of REMEDIES) {
+    for (const each of died) expect([each, says.test(remedyOf(each))]).toEqual([each, died === of]);
+  }
 });
