@@ -5,7 +5,7 @@ import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { sendBatch, sendOne } from "./calls.ts";
 import { type ConsoleFlow, expectNothingSideways, openConsole } from "./console-flow.ts";
-import { pagesLeftOut, secretsKept, secretsShown } from "./known-secrets.ts";
+import { makeAccess, pagesLeftOut, secretsKept, secretsShown } from "./known-secrets.ts";
 import { createRoute, firstAttempts, messageIdsOf, NO_ROUTE, type Route, untilKnown } from "./route.ts";
 import { createStrictReceiver } from "./strict-receiver.ts";
 import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
@@ -232,9 +232,11 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       ...["/activity", "/access"],
     ];
     expect(await pagesLeftOut(addresses)).toEqual([]);
-    const { page, faults } = await openConsole(browser, installation);
+    const access = await makeAccess(installation);
+    const { page, faults } = await openConsole(browser, installation, { link: access.link });
     const [session] = await page.context().cookies();
-    const secrets = { ...{ sharedSecret, next, header }, token: system.adminToken, session: session?.value ?? "" };
+    const ofAccess = { ...access.secrets, token: system.adminToken, session: session?.value ?? "" };
+    const secrets = { sharedSecret, next, header, ...ofAccess };
     expect(Object.values(secrets).filter((secret) => secret.length < 16)).toEqual([]);
     expect(await secretsShown(page, { addresses, secrets })).toEqual([]);
     const file = await fetch(`${system.controlUrl}/v1/dead-letters/export?format=csv`, {
@@ -243,8 +245,10 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     const exported = await file.text();
     expect(exported).toContain(call.messageId);
     expect(Object.values(secrets).filter((secret) => exported.includes(secret))).toEqual([]);
-    const kept = await secretsKept(installation, secrets);
-    expect(kept.found).toEqual([]);
+    expect(exported).not.toContain(writeKey);
+    const kept = await secretsKept(installation, { ...secrets, writeKey });
+    // What ingest knows a source's calls by.
+    expect(kept.found).toEqual(["writeKey in source-config"]);
     expect(kept.places).toEqual(
       expect.arrayContaining([
         ...["the log of ingest", "the log of router", "the log of delivery", "the log of control"],
@@ -252,6 +256,24 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       ]),
     );
     expect(faults()).toEqual([]);
+  });
+
+  it("is told no write key where one may read alone, and every one where one may write", async () => {
+    const { control } = installation;
+    const { destinationId, sourceId, writeKey } = await createRoute(installation, receiver, "/keyed");
+    const { link } = (await control.call("POST", "/v1/tokens", { name: "dana", scopes: ["read"], link: true })) as {
+      readonly link: string;
+    };
+    const ofSource = `/sources/${sourceId}`;
+    const addresses = ["/overview", "/sources", ofSource, `/destinations/${destinationId}?tab=settings`, "/activity"];
+    const dana = await openConsole(browser, installation, { link });
+    expect(await secretsShown(dana.page, { addresses, secrets: { writeKey } })).toEqual([]);
+    const writer = await openConsole(browser, installation);
+    expect(await secretsShown(writer.page, { addresses: [ofSource], secrets: { writeKey } })).toEqual([
+      `writeKey in the page at ${ofSource}`,
+      `writeKey in what control answered at ${ofSource}`,
+    ]);
+    expect([dana.faults(), writer.faults()]).toEqual([[], []]);
   });
 });
 

@@ -14,6 +14,25 @@ const BESIDE = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, location.href, document.cookie,
 ])`;
 
+/** What lets a person or a program in. */
+export interface AccessSecrets {
+  /** A sign-in link of the administrator's that is not opened yet. */
+  readonly link: string;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Makes a token for a program, which uses it at once, and sign-in links, of which one is for nobody. */
+export async function makeAccess({ control, system }: Installation): Promise<AccessSecrets> {
+  const made = async (name: string, link: boolean) =>
+    (await control.call("POST", "/v1/tokens", { name, scopes: ["read"], link })) as Record<"token" | "link", string>;
+  const { token } = await made("a program", false);
+  const { status } = await fetch(`${system.controlUrl}/v1/sources`, { headers: { authorization: `Bearer ${token}` } });
+  expect(status).toBe(200);
+  const [link, unopened] = [await control.createSignInLink(), (await made("nobody", true)).link];
+  const codeOf = (of: string) => new URL(of).hash.replace(/^#sign-in=/, "");
+  return { link, secrets: { namedToken: token, code: codeOf(link), unopenedCode: codeOf(unopened) } };
+}
+
 export interface SecretSearch {
   /** Of every page, with what makes it show all that it has. */
   readonly addresses: readonly string[];
