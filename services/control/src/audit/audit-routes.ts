@@ -2,9 +2,9 @@
 import { AUDIT_WAYS } from "@posthaste/core/access/audit-entry";
 import { OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
+import { refusedCursor } from "../http/list-cursor.ts";
 import { timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
-import { invalidInput } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { AuditJournal, HeldEntry } from "./audit-journal.ts";
 import { userTarget } from "./audited-fields.ts";
@@ -85,9 +85,7 @@ export function viewAuditEntry(entry: HeldEntry): z.output<typeof auditEntry> {
 
 function offsetOf(cursor: string): number {
   const [, offset] = /^o(\d{1,15})$/.exec(cursor) ?? [];
-  if (offset === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (offset === undefined) throw refusedCursor();
   return Number(offset);
 }
 

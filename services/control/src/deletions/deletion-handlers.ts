@@ -9,8 +9,9 @@ import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Author } from "../http/caller.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
-import { invalidInput, Problem } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { assertSources } from "../sources/source-access.ts";
 import { type DeletionInput, toDeletion } from "./deletion-input.ts";
@@ -113,13 +114,13 @@ export class DeletionHandlers {
   /** Throws the Problem `not_found`, and `invalid_input` for a cursor of something else. */
   async notifications(id: string, { limit, cursor }: PageQuery): Promise<Page<NotificationState>> {
     const line = await this.find(id);
-    const from = cursor === undefined ? 0 : numberOf(cursor);
+    const from = cursor === undefined ? 0 : numberOf(cursor, id);
     const total = countNotifications(line.users, line.receivers);
     if (from >= total) return { data: [], nextCursor: null };
     const deletion = await this.#options.store.read(id);
     const data = await this.#statesOf(notificationsOf(deletion, from, from + limit));
     const next = from + data.length;
-    return { data: [...data], nextCursor: next < total ? Buffer.from(`n${next}`).toString("base64url") : null };
+    return { data: [...data], nextCursor: next < total ? cursorOf(next, id) : null };
   }
 
   #statesOf(notifications: ReturnType<typeof notificationsOf>): Promise<readonly NotificationState[]> {
@@ -150,10 +151,13 @@ function answerOf({
   return { id, notifications, ...(suppress ? { suppressed: users * sourceIds.length } : {}) };
 }
 
-function numberOf(cursor: string): number {
-  const [, number] = /^n(\d{1,9})$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (number === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+/** Where a page of a request's notifications ended. The cursor is the request's own. */
+function cursorOf(number: number, id: string): string {
+  return Buffer.from(`${number}:${id}`).toString("base64url");
+}
+
+function numberOf(cursor: string, id: string): number {
+  const [, number, named] = /^(\d{1,9}):(.+)$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  if (named !== id) throw refusedCursor();
   return Number(number);
 }

@@ -1,5 +1,5 @@
 /** The cursor of a page of counts: the last count's destination and kind as a text. */
-import { invalidInput } from "../http/problem.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import type { CountedKind } from "../read-model/journal.ts";
 
 export function encodeCountCursor({ destinationId, kind }: CountedKind): string {
@@ -9,8 +9,6 @@ export function encodeCountCursor({ destinationId, kind }: CountedKind): string 
 /** Throws a Problem for any other text. */
 export function decodeCountCursor(cursor: string): CountedKind {
   const [, kind, destinationId] = /^([a-z_]+):(.+)$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (kind === undefined || destinationId === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (kind === undefined || destinationId === undefined) throw refusedCursor();
   return { kind, destinationId };
 }

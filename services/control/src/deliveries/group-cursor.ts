@@ -1,5 +1,5 @@
 /** The cursor of a page of groups: the last group's place as a text. */
-import { invalidInput } from "../http/problem.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import type { GroupPlace } from "./letter-groups.ts";
 
 export function encodeGroupCursor({ count, name }: GroupPlace): string {
@@ -9,8 +9,6 @@ export function encodeGroupCursor({ count, name }: GroupPlace): string {
 /** Throws a Problem for any other text. */
 export function decodeGroupCursor(cursor: string): GroupPlace {
   const [, count, name] = /^(\d{1,16}):(\[.+\])$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (count === undefined || name === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (count === undefined || name === undefined) throw refusedCursor();
   return { count: Number(count), name };
 }

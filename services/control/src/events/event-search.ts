@@ -8,7 +8,7 @@
 import { shortName } from "@posthaste/core/routing/short-name";
 import { filteredPage } from "../deliveries/filtered-page.ts";
 import { filteredOf } from "../deliveries/latest-view.ts";
-import { invalidInput } from "../http/problem.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
 import { quoted } from "../read-model/entry-texts.ts";
 import { decodeCursor, encodeCursor, type JournalCursor } from "../read-model/journal-cursor.ts";
@@ -162,9 +162,7 @@ function encodeCursors(cursors: Cursors): string | null {
 
 function cursorsFrom(cursor: string | undefined): Cursors {
   const texts = cursor?.split("~") ?? SEARCHED_JOURNALS.map(() => "-");
-  if (texts.length !== SEARCHED_JOURNALS.length) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (texts.length !== SEARCHED_JOURNALS.length) throw refusedCursor();
   const read = (text: string) => (text === "-" ? undefined : text === "" ? null : decodeCursor(text));
   return Object.fromEntries(SEARCHED_JOURNALS.map((journal, index) => [journal, read(texts[index] ?? "")])) as Cursors;
 }

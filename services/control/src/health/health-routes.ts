@@ -2,8 +2,9 @@
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
 import { z } from "zod";
 import { type Freshness, freshness } from "../http/freshness.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
-import { invalidInput, Problem } from "../http/problem.ts";
+import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { healthAnswer, viewHealth } from "./health-view.ts";
 import { comparePlaces, type HealthPlace, type KnownDestination, type KnownHealth, placeOf } from "./known-health.ts";
@@ -94,9 +95,7 @@ function encodeCursor({ state, sinceMs, id }: HealthPlace): string {
 
 function decodeCursor(cursor: string): HealthPlace {
   const [, state, sinceMs, id] = /^([a-z]+):(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (!isState(state) || id === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (!isState(state) || id === undefined) throw refusedCursor();
   return { state, sinceMs: Number(sinceMs), id };
 }
 

@@ -1,7 +1,7 @@
 /** Lists in pages: `limit` and `cursor` in, `{data, nextCursor, asOf, complete}` out. */
 import { z } from "zod";
 import { freshness } from "./freshness.ts";
-import { Problem } from "./problem.ts";
+import { refusedCursor } from "./list-cursor.ts";
 
 export const pageQuery = z.strictObject({
   limit: z.coerce
@@ -66,10 +66,6 @@ function encodeCursor({ createdAtMs, id }: Listed): string {
 
 function decodeCursor(cursor: string): Listed {
   const match = /^(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString());
-  if (match?.[1] === undefined || match[2] === undefined) {
-    throw new Problem("invalid_input", "cursor: expected the nextCursor of the page before", [
-      { path: "cursor", message: "expected the nextCursor of the page before" },
-    ]);
-  }
+  if (match?.[1] === undefined || match[2] === undefined) throw refusedCursor();
   return { createdAtMs: Number(match[1]), id: match[2] };
 }

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import type { Author, RequestHead } from "./caller.ts";
+import { withNamedCursor, withOwnCursor } from "./list-cursor.ts";
 import { checkInput, type ProblemKind } from "./problem.ts";
 
 /** A schema under the name that it has in `/openapi.json`. */
@@ -164,11 +165,11 @@ export function defineRoute<
   Body extends z.ZodType,
   Answer extends z.ZodType,
 >(definition: RouteDefinition<Path, Query, Body, Answer>): Route {
-  const { query, body, upload, answer, handle } = definition;
+  const { operation, query, body, upload, answer, handle } = definition;
   return {
     method: definition.method,
     path: definition.path,
-    operation: definition.operation,
+    operation,
     summary: definition.summary,
     query: query ?? null,
     body: body ?? null,
@@ -185,7 +186,8 @@ export function defineRoute<
     run: async (request) => {
       // The router matched the path, so its parameters are there.
       const params = request.params as PathParams<Path>;
-      const asked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
+      const checked = (query === undefined ? {} : checkInput(query, request.query)) as z.output<Query>;
+      const asked = withOwnCursor(operation, checked);
       // A request may leave out a body whose every field is optional; a body of `null` does not count as left out.
       const sent = request.body === undefined ? {} : request.body;
       const checkedBody = () => (body === undefined ? undefined : checkInput(body.schema, sent)) as z.output<Body>;
@@ -195,7 +197,8 @@ export function defineRoute<
           ? await upload.handle({ params, query: asked, chunks: request.chunks, by })
           : await handle({ params, query: asked, body: checkedBody(), signal: request.signal, head, by });
       if (result instanceof StreamedAnswer) return result;
-      const told = (value: unknown) => (answer.body === undefined ? undefined : answer.body.schema.parse(value));
+      const told = (value: unknown) =>
+        answer.body === undefined ? undefined : withNamedCursor(operation, answer.body.schema.parse(value));
       return result instanceof AnswerWithHeaders
         ? new AnswerWithHeaders(told(result.body), result.headers)
         : told(result);

@@ -1,5 +1,5 @@
 /** Where a journal's page ended, as the text that the next call gives back. */
-import { invalidInput } from "../http/problem.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 
 /** What the order of a journal is made of: the time, then where the entry stands in its topic. */
 export interface JournalCursor {
@@ -25,8 +25,7 @@ export function encodeCursor({ timeMs, partition, offset, place }: JournalCursor
 export function decodeCursor(cursor: string): JournalCursor {
   const text = Buffer.from(cursor, "base64url").toString();
   const [timeMs, partition, offset, place] = /^\d{1,15}(:\d{1,15}){3}$/.test(text) ? text.split(":").map(Number) : [];
-  if (timeMs === undefined || partition === undefined || offset === undefined || place === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (timeMs === undefined || partition === undefined || offset === undefined || place === undefined)
+    throw refusedCursor();
   return { timeMs, partition, offset, place };
 }

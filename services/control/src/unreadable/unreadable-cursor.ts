@@ -1,5 +1,5 @@
 /** The cursor of a page of unreadable records: the last entry's name as a text. */
-import { invalidInput } from "../http/problem.ts";
+import { refusedCursor } from "../http/list-cursor.ts";
 import type { EntryName } from "./unreadable-journal.ts";
 
 export function encodeUnreadableCursor({ atMs, topic, partition, offset }: EntryName): string {
@@ -10,8 +10,6 @@ export function encodeUnreadableCursor({ atMs, topic, partition, offset }: Entry
 export function decodeUnreadableCursor(cursor: string): EntryName {
   const text = Buffer.from(cursor, "base64url").toString();
   const [, atMs, partition, offset, topic] = /^(\d{1,15}):(\d{1,15}):(\d{1,15}):(.+)$/s.exec(text) ?? [];
-  if (topic === undefined) {
-    throw invalidInput([{ path: "cursor", message: "expected the nextCursor of the page before" }]);
-  }
+  if (topic === undefined) throw refusedCursor();
   return { atMs: Number(atMs), topic, partition: Number(partition), offset: Number(offset) };
 }

@@ -1,0 +1,27 @@
+/**
+ * Cursors as callers have them. Each names the operation that answered it in front of the list's own cursor, so that no
+ * other list takes it for one of its own and shows a page of something else.
+ */
+import { invalidInput, type Problem } from "./problem.ts";
+
+/** What an operation is asked, with the list's own cursor. Throws a Problem for a cursor that it did not answer. */
+export function withOwnCursor<Query extends object>(operation: string, query: Query): Query {
+  if (!("cursor" in query) || typeof query.cursor !== "string") return query;
+  const name = `${operation}.`;
+  if (!query.cursor.startsWith(name)) throw refusedCursor();
+  return { ...query, cursor: query.cursor.slice(name.length) };
+}
+
+/** What an operation answers, with the cursor as its caller has it. */
+export function withNamedCursor(operation: string, body: unknown): unknown {
+  if (typeof body !== "object" || body === null || !("nextCursor" in body)) return body;
+  const { nextCursor } = body;
+  return typeof nextCursor === "string" ? { ...body, nextCursor: `${operation}.${nextCursor}` } : body;
+}
+
+/** For a cursor that the list did not answer. */
+export function refusedCursor(): Problem {
+  const message =
+    "expected the nextCursor of this list's page before; without a cursor the list begins at its first page";
+  return invalidInput([{ path: "cursor", message }]);
+}
