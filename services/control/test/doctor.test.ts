@@ -87,7 +87,8 @@ describe("GET /v1/doctor", () => {
   });
 
   it("names processes whose clock is ahead, and those with other settings that lack a topic", async () => {
-    await health.sayProcess("two", { retryDelaysMs: [10_000, 30_000] }, Date.now() + 10 * MINUTE_MS);
+    const nowMs = Date.now() + 10 * MINUTE_MS;
+    await health.sayProcess("two", { retryDelaysMs: [10_000, 30_000], startedAtMs: nowMs }, nowMs);
     await finds("clock", /^The clock of delivery two is (600|5\d\d) s ahead of control's/);
     expect((await check("settings")).findings).toMatchObject([
       {
@@ -98,6 +99,19 @@ describe("GET /v1/doctor", () => {
     expect((await check("topics")).findings.map(({ what }) => what)).toEqual([
       `${topics.names.retryPrefix}30s is missing.`,
     ]);
+  });
+
+  it("names processes whose clock is behind, and hears what they say of their settings", async () => {
+    const retryDelaysMs = [10_000, 70_000];
+    await eventually(async () => {
+      await health.sayProcess("late", { retryDelaysMs }, Date.now() - 3 * MINUTE_MS);
+      expect((await check("clock")).findings.map(({ what }) => what)).toContainEqual(
+        expect.stringMatching(/^The clock of delivery late is 18\d s behind control's/),
+      );
+      expect(JSON.stringify((await check("settings")).findings)).toContain("10000ms,70000ms at late");
+    });
+    await topics.producer.send([{ topic: topics.names.destinationHealth, key: "process:late", value: null }]);
+    await eventually(async () => expect(JSON.stringify(await check("settings"))).not.toContain("late"));
   });
 
   it("names a setting of a topic that somebody changed", async () => {

@@ -74,7 +74,10 @@ function Lines({ onClose, onHelp }: Omit<PaletteProps, "isOpen">) {
         onSubmit={followFirst}
         className={styles["asked"] ?? ""}
       >
-        <Input className={elements["input"] ?? ""} placeholder="Paste a message id, or type a user id, a name or a command" />
+        <Input
+          className={elements["input"] ?? ""}
+          placeholder="Paste a message id, or type a user id, a name or a command"
+        />
       </SearchField>
       <Menu
         className={styles["menu"] ?? ""}

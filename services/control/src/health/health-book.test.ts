@@ -2,21 +2,35 @@ import { destinationHealthKey, processHealthKey } from "@posthaste/contracts/hea
 import type { DestinationHealth, HealthRecord } from "@posthaste/core/health/health-record";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { NO_HEALTH, PROCESS } from "../../test/health-writer.ts";
+import { NO_HEALTH, PROCESS, urlHealth } from "../../test/health-writer.ts";
 import { type CountedAt, HealthBook } from "./health-book.ts";
 
 const STARTED_MS = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
 
 let nowMs: number;
+/** Null: what is read stood in the topic before control began to read it. */
+let readToEndMs: number | null;
 let told: CountedAt[];
 let book: HealthBook;
 
 beforeEach(() => {
   nowMs = STARTED_MS;
   told = [];
-  book = new HealthBook({ nowMs: () => nowMs, onCounted: (counted) => told.push(counted) });
+  readToEndMs = null;
+  book = createBook();
 });
+
+function createBook(): HealthBook {
+  const onCounted = (counted: CountedAt) => told.push(counted);
+  return new HealthBook({ nowMs: () => nowMs, readToEndMs: () => readToEndMs, onCounted });
+}
+
+/** As if the topic had been read to its end a second ago. */
+function listen(): void {
+  readToEndMs = nowMs - 1000;
+  book.listen();
+}
 
 function say(instance: string, destinationId: string, health: Partial<DestinationHealth>, atMs = nowMs): void {
   const destination = { ...NO_HEALTH, countedSinceMs: STARTED_MS, ...health };
@@ -24,9 +38,9 @@ function say(instance: string, destinationId: string, health: Partial<Destinatio
   book.apply(destinationHealthKey(destinationId, instance), record);
 }
 
-function sayProcess(instance: string, startedAtMs = 1): void {
+function sayProcess(instance: string, startedAtMs = 1, atMs = nowMs): void {
   const process = { ...PROCESS, startedAtMs };
-  const said = { instance, writtenAtMs: nowMs, destinationId: null, destination: null, process };
+  const said = { instance, writtenAtMs: atMs, destinationId: null, destination: null, process };
   book.apply(processHealthKey(instance), said);
 }
 
@@ -69,6 +83,7 @@ describe("what all processes say", () => {
   });
 
   it("HB1: names what processes said that were silent for long", () => {
+    book.listen();
     say("one", "a", {});
     say("one", "b", {});
     nowMs += 10 * MINUTE_MS;
@@ -101,8 +116,11 @@ describe("what all processes say", () => {
   });
 
   it("HB3: holds what is removed no more, and keeps what was counted", () => {
+    book.listen();
+    nowMs += MINUTE_MS;
     say("one", "a", { delivered: 5, waiting: 9 });
     sayProcess("one");
+    expect([...book.silentFor(0)]).toEqual([["one", ["a"]]]);
     book.apply(destinationHealthKey("a", "one"), undefined);
     expect([book.of("a"), [...book.destinationIds()], attempts()]).toEqual([[], [], { delivered: 5, failed: 0 }]);
     book.apply(processHealthKey("one"), undefined);
@@ -123,7 +141,7 @@ describe("what all processes say", () => {
     const said = fc.record({ instance: fc.constantFrom("one", "two", "three"), more: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(said, { maxLength: 30 }), (all) => {
-        book = new HealthBook({ nowMs: () => nowMs });
+        book = createBook();
         const totals = new Map<string, number>();
         for (const { instance, more } of all) {
           totals.set(instance, (totals.get(instance) ?? 0) + more);
@@ -134,5 +152,108 @@ describe("what all processes say", () => {
         expect(book.of("a")).toHaveLength(totals.size);
       }),
     );
+  });
+});
+
+/** Ahead where it is positive. */
+const OFF = [-3, 3, -180, 180].map((minutes) => ({ minutes, offMs: minutes * MINUTE_MS }));
+
+describe("a process whose clock is off", () => {
+  it.each(OFF)("HB4: counts while it writes, and no longer than another one, by $minutes min", ({ offMs }) => {
+    listen();
+    sayProcess("one", 1, nowMs + offMs);
+    say("one", "a", { delivered: 5, countedSinceMs: nowMs + offMs }, nowMs + offMs);
+    nowMs += 58_999;
+    expect([book.of("a").length, book.processes().length, [...book.silentFor(MINUTE_MS)]]).toEqual([1, 1, []]);
+    nowMs += 1;
+    expect([book.of("a").length, book.processes().length]).toEqual([0, 0]);
+  });
+
+  it.each(OFF)("HB4: counts in the minute in which it wrote, by $minutes min", ({ offMs }) => {
+    listen();
+    const countedSinceMs = nowMs + offMs;
+    say("one", "a", { delivered: 5, countedSinceMs }, nowMs + offMs);
+    nowMs += 2 * MINUTE_MS;
+    listen();
+    const failures = [{ url: "https://a.example/", answer: "503", count: 4 }];
+    say("one", "a", { delivered: 6, retryable: 4, countedSinceMs, failures }, nowMs + offMs);
+    expect([attempts(2), attempts(5)]).toEqual([
+      { delivered: 1, failed: 4 },
+      { delivered: 6, failed: 4 },
+    ]);
+    expect(book.failures("a")?.failed(nowMs, 2)).toEqual(failures);
+    expect(book.rates.attempts(nowMs, 2)).toEqual({ delivered: 1, failed: 4 });
+  });
+
+  it.each(OFF)("HB4: says when something was by control's clock, by $minutes min", ({ offMs }) => {
+    listen();
+    const atMs = nowMs - 30_000;
+    const off = atMs + offMs;
+    const answer = { atMs: off, outcome: "retryable", status: 503, error: null, durationMs: 1 } as const;
+    const url = { openSinceMs: off, nextProbeMs: off + 60_000, notBeforeMs: off, answer };
+    const said = { failedAtMs: off, failingSinceMs: off, recoveredAtMs: off, deliveredAtMs: null, countedSinceMs: off };
+    say("one", "a", { ...said, urls: [urlHealth("https://a.example/", url)] }, nowMs + offMs);
+    sayProcess("one", off, nowMs + offMs);
+    const [health] = book.of("a");
+    const within = (told: number | null | undefined, wantedMs: number) =>
+      expect(Math.abs((told ?? 0) - wantedMs)).toBeLessThanOrEqual(1000);
+    within(health?.failedAtMs, atMs);
+    within(health?.failingSinceMs, atMs);
+    within(health?.recoveredAtMs, atMs);
+    within(health?.countedSinceMs, atMs);
+    within(health?.urls[0]?.openSinceMs, atMs);
+    within(health?.urls[0]?.nextProbeMs, atMs + 60_000);
+    within(health?.urls[0]?.notBeforeMs, atMs);
+    within(health?.urls[0]?.answer?.atMs, atMs);
+    within(book.processes()[0]?.startedAtMs, atMs);
+    expect(health?.deliveredAtMs).toBeNull();
+  });
+
+  it("HB4: has its moments moved by one difference, whatever the way of each of its records takes", () => {
+    const offMs = -3 * MINUTE_MS;
+    listen();
+    const failedAtMs = nowMs + offMs;
+    say("one", "a", { failedAtMs }, nowMs + offMs);
+    const [first] = book.of("a");
+    for (const wayMs of [0, 4000, 1000]) {
+      nowMs += 5000;
+      readToEndMs = nowMs - wayMs;
+      say("one", "a", { failedAtMs }, nowMs + offMs);
+      expect(book.of("a")).toEqual([first]);
+    }
+    // Its clock is set right.
+    nowMs += 5000;
+    listen();
+    say("one", "a", { failedAtMs: nowMs }, nowMs);
+    expect(book.of("a")).toMatchObject([{ failedAtMs: nowMs }]);
+  });
+
+  it.each(OFF)("HB4: that died while control could not read is not heard when it can, by $minutes min", ({ offMs }) => {
+    listen();
+    nowMs += 10 * MINUTE_MS;
+    say("one", "a", {}, nowMs - 9 * MINUTE_MS + offMs);
+    expect(book.of("a")).toEqual([]);
+  });
+
+  it("HB5: and that is gone does not count anew when control starts, and counts when it writes", () => {
+    say("one", "a", {}, nowMs + 3 * MINUTE_MS);
+    expect(book.of("a")).toEqual([]);
+    nowMs += 5000;
+    listen();
+    say("one", "a", {}, nowMs + 3 * MINUTE_MS);
+    expect(book.of("a")).toHaveLength(1);
+  });
+
+  it("HB5: and that lives is not said to be gone when control starts, which is said of others after a minute", () => {
+    for (const instance of ["lives", "gone"]) say(instance, "a", {}, nowMs - 180 * MINUTE_MS);
+    const gone = () => [...book.silentFor(60 * MINUTE_MS).keys()];
+    expect(gone()).toEqual([]);
+    listen();
+    nowMs += 59_999;
+    expect(gone()).toEqual([]);
+    readToEndMs = nowMs;
+    say("lives", "a", {}, nowMs - 180 * MINUTE_MS);
+    nowMs += 1;
+    expect(gone()).toEqual(["gone"]);
   });
 });

@@ -8,14 +8,23 @@
  * HB2  What a process counted between two records counts in the minute in which the later one was written, also after a
  *      pause, since a process writes its counts within seconds.
  * HB3  A removed key is dropped; what was counted stays until it is too old.
+ * HB4  Moments are control's. A record was written after the topic was last read to its end and before now: where its
+ *      process's clock says otherwise, that clock is wrong, the record counts as written at the earlier of the two, and
+ *      the moments in what the process says are moved by what its clock is off.
+ * HB5  Of what was there before control began to read nothing tells how far a clock is off. A moment that has not come
+ *      is no sign that the process lives, and one long past none that it is gone: it counts when it writes again, which
+ *      it does within seconds, and before a minute is over no process is said to be gone.
  */
 import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
+import { movedBack } from "@posthaste/core/health/moved-moments";
 import { type Counted, countsSince, RecentCounts } from "@posthaste/core/health/recent-counts";
 import { failuresSince, RecentFailures } from "@posthaste/core/health/recent-failures";
 
 const SILENT_MS = 60_000;
 const MINUTE_MS = 60_000;
+/** A clock is off where it differs by more; the way of a record through the topic takes less. */
+const CLOCK_STEP_MS = 10_000;
 /** The length of a step of the rates of all destinations together, in ms. */
 const RATE_STEP_MS = 10_000;
 const FORGET_MS = 60 * MINUTE_MS;
@@ -34,12 +43,16 @@ export interface CountedAt {
 
 export interface HealthBookOptions {
   readonly nowMs: () => number;
+  /** When the topic was read to its end before the record that comes; null before the first time (HB4, HB5). */
+  readonly readToEndMs: () => number | null;
   /** Called with all counts. */
   readonly onCounted?: (counted: CountedAt) => void;
 }
 
 interface Heard {
   heardMs: number;
+  /** How much its clock is ahead; 0 for one that is not off (HB4). */
+  aheadMs: number;
   process: ProcessHealth | null;
 }
 
@@ -51,9 +64,15 @@ export class HealthBook {
   readonly #recent = new Map<string, RecentCounts>();
   readonly #failures = new Map<string, RecentFailures>();
   readonly #rates = new RecentCounts(RATE_STEP_MS);
+  #listensFromMs = Number.POSITIVE_INFINITY;
 
   constructor(options: HealthBookOptions) {
     this.#options = options;
+  }
+
+  /** From now on records come as they are written (HB5). */
+  listen(): void {
+    this.#listensFromMs = this.#options.nowMs();
   }
 
   /** Applies a record that was read; undefined for a key that was removed. */
@@ -66,7 +85,10 @@ export class HealthBook {
   /** What the processes that count say of a destination. */
   of(destinationId: string): readonly DestinationHealth[] {
     const held = this.#held.get(destinationId) ?? [];
-    return [...held].filter(([instance]) => this.#isHeard(instance)).map(([, health]) => health);
+    return [...held].flatMap(([instance, health]) => {
+      const heard = this.#heard.get(instance);
+      return heard !== undefined && this.#isHeard(heard) ? [movedBack(health, heard.aheadMs)] : [];
+    });
   }
 
   /** The recent counts of a destination, by the minute; undefined where there are none. */
@@ -92,15 +114,19 @@ export class HealthBook {
   /** The processes that count, in the order of their starts. */
   processes(): readonly HeardProcess[] {
     return [...this.#heard]
-      .flatMap(([instance, { process }]) =>
-        process === null || !this.#isHeard(instance) ? [] : [{ ...process, instance }],
-      )
+      .flatMap(([instance, heard]) => {
+        const { process, aheadMs } = heard;
+        if (process === null || !this.#isHeard(heard)) return [];
+        return [{ ...process, startedAtMs: process.startedAtMs - aheadMs, instance }];
+      })
       .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.instance < b.instance ? -1 : 1));
   }
 
   /** The processes that were not heard of for `ms`, each with the destinations of which it says something. */
   silentFor(ms: number): ReadonlyMap<string, readonly string[]> {
-    const oldestMs = this.#options.nowMs() - ms;
+    const nowMs = this.#options.nowMs();
+    if (nowMs - this.#listensFromMs < SILENT_MS) return new Map();
+    const oldestMs = nowMs - ms;
     const silent = [...this.#heard].filter(([, { heardMs }]) => heardMs <= oldestMs).map(([instance]) => instance);
     return new Map(
       silent.map((instance) => [
@@ -121,8 +147,8 @@ export class HealthBook {
   }
 
   #take({ instance, writtenAtMs, destinationId, destination, process }: HealthRecord): void {
-    const heard = this.#heard.get(instance) ?? { heardMs: writtenAtMs, process: null };
-    heard.heardMs = Math.max(heard.heardMs, writtenAtMs);
+    const heard = this.#heard.get(instance) ?? { heardMs: Number.NEGATIVE_INFINITY, aheadMs: 0, process: null };
+    this.#hear(heard, writtenAtMs);
     if (process !== null) heard.process = process;
     this.#heard.set(instance, heard);
     if (destinationId === null || destination === null) return;
@@ -132,8 +158,7 @@ export class HealthBook {
     const failed = failuresSince(before, destination, writtenAtMs);
     byInstance.set(instance, destination);
     this.#held.set(destinationId, byInstance);
-    // Records of a process whose clock is ahead count towards the present.
-    const atMs = Math.min(writtenAtMs, this.#options.nowMs());
+    const atMs = this.#writtenAt(writtenAtMs);
     this.#count({ destinationId, atMs, counted });
     if (failed.length === 0) return;
     const failures = this.#failures.get(destinationId) ?? new RecentFailures(MINUTE_MS);
@@ -165,9 +190,26 @@ export class HealthBook {
     if (byInstance?.size === 0) this.#held.delete(destinationId);
   }
 
+  #hear(heard: Heard, writtenAtMs: number): void {
+    const atMs = this.#writtenAt(writtenAtMs);
+    // HB5.
+    const isAhead = this.#options.readToEndMs() === null && writtenAtMs > atMs;
+    heard.heardMs = Math.max(heard.heardMs, isAhead ? atMs - SILENT_MS : atMs);
+    const aheadMs = this.#options.readToEndMs() === null ? 0 : writtenAtMs - atMs;
+    if (Math.abs(aheadMs) < CLOCK_STEP_MS) heard.aheadMs = 0;
+    else if (Math.abs(aheadMs - heard.aheadMs) >= CLOCK_STEP_MS) heard.aheadMs = aheadMs;
+  }
+
+  /** HB4: when a record was written, by control's clock. */
+  #writtenAt(writtenAtMs: number): number {
+    const nowMs = this.#options.nowMs();
+    const afterMs = this.#options.readToEndMs();
+    if (afterMs === null) return Math.min(writtenAtMs, nowMs);
+    return writtenAtMs >= afterMs && writtenAtMs <= nowMs ? writtenAtMs : Math.min(afterMs, nowMs);
+  }
+
   /** HB1. */
-  #isHeard(instance: string): boolean {
-    const heard = this.#heard.get(instance);
-    return heard !== undefined && this.#options.nowMs() - heard.heardMs < SILENT_MS;
+  #isHeard({ heardMs }: Heard): boolean {
+    return this.#options.nowMs() - heardMs < SILENT_MS;
   }
 }

@@ -23,7 +23,7 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
   count(5, 3, 0);
   count(4, 20, 1);
   count(0, 10, 4);
-  const book = new HealthBook({ nowMs: () => NOW_MS, onCounted: () => undefined });
+  const book = new HealthBook({ readToEndMs: () => null, nowMs: () => NOW_MS, onCounted: () => undefined });
   const known = new KnownHealth({
     book: Object.assign(book, { recent: (id: string) => (id === "dst_1" ? recent : undefined) }),
     destinations: Object.assign(new Map(), { find: async () => undefined }),
@@ -42,7 +42,7 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
 
 it("what failed is told by URL and answer for an hour, and timeouts as a share of five minutes' requests", () => {
   let nowMs = NOW_MS;
-  const book = new HealthBook({ nowMs: () => nowMs, onCounted: () => undefined });
+  const book = new HealthBook({ readToEndMs: () => null, nowMs: () => nowMs, onCounted: () => undefined });
   const known = new KnownHealth({
     book,
     destinations: Object.assign(new Map(), { find: async () => undefined }),

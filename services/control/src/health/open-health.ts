@@ -4,10 +4,11 @@ import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthast
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { HealthRecord } from "@posthaste/core/health/health-record";
+import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { createTable } from "@posthaste/kafka/log/table";
-import { createProducer } from "@posthaste/kafka/producer/producer";
+import { createTable, type Table } from "@posthaste/kafka/log/table";
+import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
@@ -90,7 +91,13 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   const codec = await openCodec<HealthRecord>("destination-health");
   const producer = await createProducer(connection, { name: "health", topics: [names.destinationHealth] });
   const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
-  const book: HealthBook = new HealthBook({ nowMs, onCounted: (counted) => history.add(counted) });
+  // The table tells of its records before there is a table to ask.
+  let read: Table<HealthRecord> | null = null;
+  const book: HealthBook = new HealthBook({
+    nowMs,
+    readToEndMs: () => read?.asOfMs ?? null,
+    onCounted: (counted) => history.add(counted),
+  });
   const known: KnownHealth = new KnownHealth({ book, destinations, readModel, deadLetters, nowMs });
   const changes = new HealthChanges(known, nowMs);
   const clocks = new ProcessClocks(nowMs);
@@ -106,7 +113,9 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       if (destinationId !== null) changes.look(destinationId);
     },
     onFailure: fail,
+    clock,
   });
+  read = table;
   const fresh = () => freshAsOf(table.asOfMs, table.state === true);
   const timers: NodeJS.Timeout[] = [];
   return {
@@ -122,6 +131,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
     },
     caughtUp: () => table.caughtUp(),
     start: () => {
+      book.listen();
       clocks.listen();
       history.start();
       flow.start();
@@ -129,17 +139,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       timers.push(setInterval(() => book.forgetOld(), FORGET_MS));
       timers.push(setInterval(() => changes.lookAtAll(), LOOK_MS));
     },
-    removeGone: async () => {
-      for (const [instance, destinationIds] of book.silentFor(GONE_MS)) {
-        const keys = destinationIds.map((id) => destinationHealthKey(id, instance));
-        const records = [...keys, processHealthKey(instance)].map((key) => ({
-          ...{ topic: names.destinationHealth, key },
-          value: null,
-        }));
-        await producer.send(records);
-        connection.log.info({ event: "health_removed", instance, destinations: destinationIds.length });
-      }
-    },
+    removeGone: () => removeGone(book.silentFor(GONE_MS), { producer, names, log: connection.log }),
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       flow.close();
@@ -148,6 +148,27 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       await producer.close();
     },
   };
+}
+
+interface RemovalParts {
+  readonly producer: Pick<Producer, "send">;
+  readonly names: Pick<TopicNames, "destinationHealth">;
+  readonly log: Log;
+}
+
+async function removeGone(
+  gone: ReadonlyMap<string, readonly string[]>,
+  { producer, names, log }: RemovalParts,
+): Promise<void> {
+  for (const [instance, destinationIds] of gone) {
+    const keys = destinationIds.map((id) => destinationHealthKey(id, instance));
+    const records = [...keys, processHealthKey(instance)].map((key) => ({
+      ...{ topic: names.destinationHealth, key },
+      value: null,
+    }));
+    await producer.send(records);
+    log.info({ event: "health_removed", instance, destinations: destinationIds.length });
+  }
 }
 
 function liveHealth(changes: HealthChanges, known: KnownHealth, fresh: () => Freshness): LiveHealth {

@@ -1,0 +1,102 @@
+/**
+ * Delivery processes that are gone, and those whose clock is off, over what they say in a real topic. Rules: HB1, HB4 and
+ * HB5 of health-book.ts.
+ */
+import type { HealthRecord } from "@posthaste/core/health/health-record";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { eventually } from "@posthaste/testkit/eventually";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestControl, type TestControl } from "./control.ts";
+import { createHealthWriter, type HealthWriter, urlHealth } from "./health-writer.ts";
+
+const URL_A = "https://a.example/hook";
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** For a control that is starting. */
+const PATIENCE = { timeoutMs: 90_000 };
+
+let topics: TestTopics;
+let control: TestControl;
+let health: HealthWriter;
+/** How much control's clock is ahead. */
+let aheadMs = 0;
+/** Where control's clock stands still; null while it goes. */
+let standsAtMs: number | null = null;
+
+const clock = {
+  nowMs: () => standsAtMs ?? Date.now() + aheadMs,
+  monotonicMs: () => performance.now() + aheadMs,
+};
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics, { clock });
+  health = await createHealthWriter(topics);
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
+
+async function makeDestination(name: string): Promise<string> {
+  const input = { type: "Webhooks", name, enabled: true, sourceIds: [], settings: { urls: [{ url: URL_A }] } };
+  return (await control.call("POST", "/v1/destinations", input)).body.id;
+}
+
+const read = async (path: string) => (await control.call("GET", path)).body;
+const healthOf = (id: string) => read(`/v1/health/destinations/${id}`);
+const failure = (atMs: number) => ({ atMs, outcome: "retryable", status: 503, error: null, durationMs: 12 }) as const;
+
+/** The runner looks for what is over when a plan was made, where its last look was a minute ago. */
+async function wakeRunner(): Promise<void> {
+  await eventually(async () => {
+    const { status } = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+    expect(status).toBeLessThan(300);
+  }, PATIENCE);
+}
+
+it.each([-3, 3])("HB4: one whose clock is %i min off counts, and says when something was by control's", async (off) => {
+  const offMs = off * MINUTE_MS;
+  const id = await makeDestination("Off");
+  const nowMs = Date.now();
+  const answer = failure(nowMs + offMs);
+  const said = { failedAtMs: nowMs + offMs, failingSinceMs: nowMs + offMs, retryable: 3 };
+  await health.say(`off${off}`, id, { ...said, urls: [urlHealth(URL_A, { answer })] }, nowMs + offMs);
+  await eventually(async () => {
+    const told = await healthOf(id);
+    expect(told).toMatchObject({ state: "failing", processes: 1, attempts: 3 });
+    for (const time of [told.since, told.reason.time]) {
+      expect(Math.abs(Date.parse(time) - nowMs)).toBeLessThan(MINUTE_MS);
+    }
+  });
+});
+
+it("HB1: one without a word for a minute counts no more, and is removed after an hour", async () => {
+  const id = await makeDestination("Gone");
+  const removed: string[] = [];
+  await topics.followTable<HealthRecord>(topics.names.destinationHealth, (key, record) => {
+    if (record === null) removed.push(key);
+  });
+  const open = { breaker: "open", openSinceMs: 1, nextProbeMs: 1, answer: failure(1) } as const;
+  const saidAtMs = Date.now();
+  standsAtMs = saidAtMs;
+  await health.say("killed", id, { urls: [urlHealth(URL_A, open)] }, saidAtMs);
+  await health.sayProcess("killed", {}, saidAtMs);
+  await eventually(async () => expect((await healthOf(id)).state).toBe("open"));
+  standsAtMs = saidAtMs + 55 * SECOND_MS;
+  expect((await healthOf(id)).state).toBe("open");
+  standsAtMs = saidAtMs + 65 * SECOND_MS;
+  expect(await healthOf(id)).toMatchObject({ state: "healthy", processes: 0 });
+  const { schedule } = await read("/v1/status");
+  expect(schedule).toBeNull();
+  expect(removed).toEqual([]);
+  await control.stop();
+  standsAtMs = null;
+  aheadMs = 62 * MINUTE_MS;
+  control = await startTestControl(topics, { clock });
+  aheadMs += 2 * MINUTE_MS;
+  await wakeRunner();
+  const keys = [`${id}:killed`, "process:killed"];
+  await eventually(() => expect(removed).toEqual(expect.arrayContaining(keys)), PATIENCE);
+});
