@@ -7,16 +7,19 @@ type ActivityPlace = Pick<JournalCursor, "partition" | "offset">;
 
 export const COUNTED_KINDS = ["counted"] as const;
 
-/** A request stands under its first message id, or under none; an entry for each of the others names it again. */
+/**
+ * A request is an entry under its first message id, or under none; a `further_id` entry for each of its other message
+ * ids names it again.
+ */
 export const REFUSED_KINDS = ["request", "further_id"] as const;
 
-/** More than the message ids of one request. */
+/** The places of one sample's entries: more than one request has message ids. */
 const PLACES = 32;
 
-/** What one process counted of one source. */
+/** The counts that one process made of one source. */
 export type ListedActivity = Omit<SourceActivity, "samples">;
 
-/** A request that was refused as a whole, and whose it was. */
+/** A request that ingest refused as a whole, and its source. */
 export interface ListedRefusal extends RefusedRequest {
   /** `UNKNOWN_SOURCE_ID` where no source has its key. */
   readonly sourceId: string;
@@ -25,7 +28,7 @@ export interface ListedRefusal extends RefusedRequest {
 type ActivityDetail = Omit<ListedActivity, "sourceId" | "untilMs">;
 type RefusalDetail = Omit<ListedRefusal, "sourceId" | "atMs">;
 
-/** The counts of a record; what would be its destination is its source. */
+/** The counts of a record as entries; an entry's `destinationId` holds the source's id. */
 export function activityEntries(
   { sourceId, samples: _, untilMs, ...detail }: SourceActivity,
   { partition, offset }: ActivityPlace,
@@ -39,7 +42,7 @@ export function activityFromEntry({ destinationId, timeMs, detail }: JournalEntr
   return { ...(JSON.parse(detail) as ActivityDetail), sourceId: destinationId, untilMs: timeMs };
 }
 
-/** The requests of a record; what would be their destination is their source. */
+/** The refused requests of a record as entries; an entry's `destinationId` holds the source's id. */
 export function refusedRequestEntries(
   { sourceId, samples }: SourceActivity,
   { partition, offset }: ActivityPlace,
@@ -48,7 +51,7 @@ export function refusedRequestEntries(
     const named = { partition, offset, timeMs: atMs, destinationId: sourceId, users: "" };
     const ids = told.messageIds.length === 0 ? [""] : told.messageIds;
     return ids.slice(0, PLACES).map((messageId, index): JournalEntry => {
-      // All ids are told once: a request with twenty long ones would be held twenty times over.
+      // Only the first entry holds all ids: a request with twenty long ones would be held twenty times over.
       const detail: RefusalDetail = index === 0 ? told : { ...told, messageIds: [messageId] };
       const kind = index === 0 ? "request" : "further_id";
       return { ...named, place: sample * PLACES + index, kind, messageId, detail: JSON.stringify(detail) };
@@ -56,7 +59,7 @@ export function refusedRequestEntries(
   });
 }
 
-/** Of an entry of a further id: with that message id alone. */
+/** Reads back what `refusedRequestEntries` made; a `further_id` entry yields the request with that message id alone. */
 export function refusedRequestFromEntry({ destinationId, timeMs, detail }: JournalEntry): ListedRefusal {
   return { ...(JSON.parse(detail) as RefusalDetail), sourceId: destinationId, atMs: timeMs };
 }

@@ -6,7 +6,7 @@ import type { JournalEntry } from "./journal-entry.ts";
 /** What the journal's own columns do not hold. */
 type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;
 
-/** What each attempt of a record becomes; its place is its index in the record. */
+/** The entries of a record's attempts; an entry's place is the attempt's index in the record. */
 export function attemptEntries(
   { attempts }: Pick<AttemptBatch, "attempts">,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
@@ -28,7 +28,7 @@ export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detai
 /** What the journal's own columns do not hold. */
 type DeferralDetail = Omit<DeferralRecord, "deferredAtMs" | "destinationId" | "cause" | "messageId">;
 
-/** What each first deferral of a record becomes; its place is its index among them. */
+/** The entries of a record's first deferrals; an entry's place is the deferral's index among them. */
 export function deferralEntries(
   { deferrals }: Pick<AttemptBatch, "deferrals">,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,

@@ -23,7 +23,7 @@ type Detailed =
   | "replays";
 
 interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
-  /** For filters, as `letterCheck` has them. */
+  /** The user ids and errors that `letterCheck` compares with a filter. */
   readonly userIds: readonly string[];
   readonly errors: readonly string[];
 }
@@ -57,12 +57,12 @@ export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
 }
 
-/** What filters go by. */
+/** The facts that filters look at. */
 export function factsFromEntry(entry: JournalEntry): LetterFacts {
   return factsOf(entry, detailOf(entry));
 }
 
-/** What filters go by, and the URLs that were dead. */
+/** The facts that filters look at, and the URLs that failed. */
 export function judgedFromEntry(entry: JournalEntry): {
   readonly facts: LetterFacts;
   readonly urls: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Deliveries as entries of their journal, and back: what is known of one delivery of an event to a destination, of the
- * first sending or of one replay. An attempt, a first deferral and a dead letter each become the entry of a delivery of
- * which nothing else is known; `DeliveryTable` joins them.
+ * Deliveries as entries of their journal, and back. An entry holds the facts about one delivery of an event to a
+ * destination, of the first sending or of one replay. An attempt, a first deferral and a dead letter each become an
+ * entry with that one fact; `DeliveryTable` joins the entries of one delivery.
  */
 import type {
   AttemptBatch,
@@ -19,7 +19,7 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
-/** What a dead letter says of its delivery. */
+/** The facts that a dead letter holds about its delivery. */
 export interface KnownLetter extends LetterFact, Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
 
 type KnownFacts = DeliveryFacts<KnownLetter>;
@@ -30,25 +30,28 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
   /** The event's place in `posthaste.events`; null where it is not known. */
   readonly origin: { readonly partition: number; readonly offset: number } | null;
   readonly facts: KnownFacts;
-  /** The delay of the retry topic that it waits in after an attempt; null where it does not, or was deferred. */
+  /**
+   * The delay of the retry topic in which the delivery waits after an attempt; null where it does not wait, or was
+   * deferred.
+   */
   readonly delayMs: number | null;
   readonly state: DeliveryState;
-  /** Of the newest that is known of it. */
+  /** The time of its newest fact. */
   readonly timeMs: number;
 }
 
-/** What the journal's own columns do not hold. A million of them are held, so each fact is kept short. */
+/** The fields that the journal has no columns for. A journal holds a million of them, so each fact is kept short. */
 interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs"> {
-  /** Of one that waits after an attempt, as `delayMs`: for the index by it. */
+  /** When a delivery that waits after an attempt, as `delayMs`, is due; for the index by it. */
   readonly dueAtMs?: number | undefined;
-  /** And when it is given up, for the index by that. */
+  /** When delivery gives that delivery up; for the index by it. */
   readonly deadlineMs?: number | null | undefined;
   readonly attempts: readonly KeptAttempt[];
   readonly deferrals: readonly KeptDeferral[];
   readonly letters: readonly KeptLetter[];
 }
 
-/** What a record of the log says beside how its delivery stands: the other journals keep it. */
+/** The fields of a log record that tell nothing of its delivery's state: the other journals keep them. */
 const NOT_KEPT = {
   ...{ configOffset: null, recordDelayMs: null, recordPartition: null, recordOffset: null, recordTimestampMs: null },
   deferrals: 0,
@@ -64,10 +67,10 @@ type KeptLetter = Omit<KnownLetter, "lastAttempt"> & { readonly lastAttempt: rea
 type Place = Pick<JournalCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
 
-/** Places of one record's attempts, deferrals and of a letter differ, so that an entry's name stays its own. */
+/** Keeps apart the places of a record's attempts, deferrals and letter, so that each entry's name is its own. */
 const [OF_ATTEMPT, OF_DEFERRAL, OF_LETTER, KINDS] = [0, 1, 2, 3];
 
-/** What the attempts and the first deferrals of a record say of their deliveries. */
+/** The entries of a record's attempts and first deferrals. */
 export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly JournalEntry[] {
   return [
     ...attempts.map((attempt, index) => {
@@ -81,7 +84,7 @@ export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at:
   ];
 }
 
-/** What a dead letter says of its delivery. */
+/** The entry of a dead letter's delivery. */
 export function lostDeliveryEntries(
   letter: DeadLetter,
   { partition, offset }: Pick<IncomingRecord, "partition" | "offset">,
@@ -102,7 +105,7 @@ export function lostDeliveryEntries(
 
 const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
 
-/** Reads back what the others made. */
+/** Reads back an entry of this file. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
   // The journal holds what was put into it.
   const { attempts, deferrals, letters, dueAtMs: _, deadlineMs: __, ...rest } = JSON.parse(detail) as DeliveryDetail;
@@ -117,13 +120,16 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
   return { ...rest, facts, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
 
-/** Whether both are of one event's same sending; they are of one message id and one destination. */
+/**
+ * True where both are of the same sending of the same event; the caller has compared the message id and the
+ * destination.
+ */
 export function isSameDelivery(one: Named, other: Named): boolean {
   if (one.sourceId !== other.sourceId || one.replayId !== other.replayId) return false;
   return one.origin?.partition === other.origin?.partition && one.origin?.offset === other.origin?.offset;
 }
 
-/** The entry of a delivery of which both are known. The same whichever is held and whichever comes. */
+/** The entry with the facts of both; the same whichever of the two is held already. */
 export function joinedEntry(held: JournalEntry, more: JournalEntry): JournalEntry {
   const [known, added] = [deliveryFromEntry(held), deliveryFromEntry(more)];
   const newer = newestFirst(held, more) > 0 ? more : held;

@@ -1,48 +1,53 @@
 /**
- * Each delivery once, with how it stands: the journal of deliveries, whose entries are joined as more becomes known.
+ * The journal of deliveries: each delivery once, with its state; an entry takes up further facts as they come.
  *
- * Owns: that journal, and how many deliveries wait, by destination and delay.
- * DY1  Attempts, first deferrals and dead letters come in any order and again: a delivery's entry is the same.
- * DY2  An entry stands where the newest that is known of its delivery does, so it moves to the front with each.
- * DY3  What waits is counted as entries come, change and go: asking costs nothing, however many there are.
- * DY4  What came of a replay is counted along an index that holds the deliveries of replays alone.
- * DY5  Which of those that wait after an attempt is due next, and when the first and the last of them are given up, is
- *      read from indexes that hold those alone.
+ * Owns: that journal, and the numbers of waiting deliveries, by destination and delay.
+ * DY1  Attempts, first deferrals and dead letters may come in any order and more than once: the entry of their delivery
+ *      comes out the same.
+ * DY2  An entry has the time of its delivery's newest fact, so each newer fact moves it to the front.
+ * DY3  The waiting deliveries are counted as entries come, change and go: a question costs nothing, however many there
+ *      are.
+ * DY4  The deliveries of a replay are counted along an index that holds the deliveries of replays alone.
+ * DY5  Which waiting delivery is due next, and when the first and the last of them are given up, is read from indexes
+ *      that hold only those that wait after an attempt.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
-/** Deliveries of a destination that wait in a retry topic. */
+/** The deliveries of a destination that wait in one retry topic. */
 export interface WaitingDeliveries {
   readonly destinationId: string;
-  /** `deferred`: only the first deferral of each is known, so that the topic is not. */
+  /** `deferred`: only a first deferral of each is known, and so not its retry topic. */
   readonly state: "waiting_retry" | "deferred";
-  /** Of the retry topic; null for the deferred ones. */
+  /** The delay of the retry topic; null for `deferred`. */
   readonly delayMs: number | null;
   readonly count: number;
 }
 
-/** Moments of a destination's deliveries that wait after an attempt, ms since the epoch; null where none does. */
+/**
+ * The next due time and the deadlines of a destination's deliveries that wait after an attempt, ms since the epoch;
+ * null where none waits.
+ */
 export interface WaitingTimes {
   readonly nextDueMs: number | null;
   readonly firstDeadlineMs: number | null;
   readonly lastDeadlineMs: number | null;
 }
 
-/** Deliveries of a replay that stand alike. */
+/** The deliveries of a replay that have the same state. */
 export interface ReplayedDeliveries {
   readonly replayId: string;
   readonly state: string;
   readonly count: number;
 }
 
-/** Where an entry's detail says of which replay it is; null for what was sent once. */
+/** The replay id in an entry's detail; null for a first sending. */
 const REPLAY_ID = "json_extract(detail, '$.replayId')";
-/** And when it is due; null for what does not wait after an attempt. */
+/** The due time in an entry's detail; null for a delivery that does not wait after an attempt. */
 const DUE = "json_extract(detail, '$.dueAtMs')";
-/** And when it is given up. */
+/** The deadline in an entry's detail. */
 const DEADLINE = "json_extract(detail, '$.deadlineMs')";
 
 export class DeliveryTable {
@@ -98,7 +103,7 @@ export class DeliveryTable {
     return [...this.#waiting.values()];
   }
 
-  /** DY5: the first due is one from `fromMs` on. */
+  /** DY5; `nextDueMs` is the first due time from `fromMs` on. */
   waitingTimes(destinationId: string, fromMs: number): WaitingTimes {
     const due = this.#nextDue.get(destinationId, fromMs)?.["due"];
     const [first, last] = this.#deadlines.map((each) => each.get(destinationId)?.["deadline"]);

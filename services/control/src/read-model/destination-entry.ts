@@ -1,4 +1,7 @@
-/** Revisions of destinations as entries of their journal, and back: how each stood, by the offset of its record. */
+/**
+ * Revisions of destinations as entries of their journal, and back: each revision's state, with the offset of its
+ * record.
+ */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { headerText, parseWhole, REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
@@ -10,7 +13,7 @@ export type DestinationState = (typeof DESTINATION_STATES)[number];
 export interface DestinationRevision {
   readonly destinationId: string;
   readonly state: DestinationState;
-  /** In `posthaste.destination-config`. */
+  /** The offset of the record in `posthaste.destination-config`. */
   readonly offset: number;
   readonly atMs: number;
   readonly revision: number;

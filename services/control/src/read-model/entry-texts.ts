@@ -1,19 +1,22 @@
-/** Texts that stand in the detail of an entry that holds a value; an entry that holds them is looked at. */
+/**
+ * The texts that the detail of an entry with a given value holds. An entry that holds them may still not fit: the
+ * filter decides.
+ */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 
 type Value = string | number | undefined;
 
-/** Of dead letters. */
+/** The texts for dead letters. */
 export function letterTexts({ sourceId, type, event, userId, error }: LetterFilter): readonly string[] {
   return [...fields({ sourceId, type, event }), ...quoted([userId, error])];
 }
 
-/** A value of whichever field. */
+/** The texts for values of any field. */
 export function quoted(values: readonly (string | undefined)[]): readonly string[] {
   return values.flatMap((value) => (value === undefined ? [] : [JSON.stringify(value)]));
 }
 
-/** Values of fields of these names. */
+/** The texts for values of the fields of these names. */
 export function fields(values: Readonly<Record<string, Value>>): readonly string[] {
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [`${JSON.stringify(name)}:${JSON.stringify(value)}`],

@@ -1,9 +1,11 @@
 /**
- * What was counted of each destination: by the minute for a day, by the quarter of an hour for a week.
+ * The counts of each destination: by the minute for a day, by the quarter of an hour for a week.
  *
- * Owns: both tables in a database that is its caller's, and up to when they were written.
- * HT1  A minute is written once, with everything that is known of it, when it is over; what comes again is dropped.
- * HT2  A quarter is the sum of its minutes. What waits and what is out is no count: of them it has the most.
+ * Owns: both tables, in its caller's database, and the time up to which they are written.
+ * HT1  A minute is written once, when it is over and everything about it is known; a minute that comes again is
+ *      dropped.
+ * HT2  A quarter is the sum of its minutes. For `waiting` and `inFlight`, which are no counts, it holds the largest
+ *      value.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { LATENCY_BUCKETS } from "@posthaste/core/health/latency-counts";
@@ -14,23 +16,23 @@ export const QUARTER_MS = 15 * MINUTE_MS;
 export const MINUTES_KEEP_MS = 24 * 60 * MINUTE_MS;
 const QUARTERS_KEEP_MS = 7 * 24 * 60 * MINUTE_MS;
 
-/** What was counted of a destination from a moment on, for a minute or a quarter. */
+/** The counts of a destination for the minute or quarter that begins at `timeMs`. */
 export interface HealthRow extends Counted {
   readonly timeMs: number;
-  /** Deliveries that waited in delivery processes, and requests that were out, at the end. */
+  /** The deliveries that waited in delivery processes, and the requests under way, at the end. */
   readonly waiting: number;
   readonly inFlight: number;
 }
 
 export interface HealthOfMinute {
-  /** Its begin, ms since the epoch. */
+  /** The beginning of the minute, ms since the epoch. */
   readonly minuteMs: number;
   readonly rows: readonly (HealthRow & { readonly destinationId: string })[];
 }
 
 export interface HealthQuery {
   readonly destinationId: string;
-  /** Rows from this moment on, and before that one, ms since the epoch. */
+  /** The earliest time of the first row, and the time that all rows are before; ms since the epoch. */
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly of: "minutes" | "quarters";
@@ -81,7 +83,7 @@ export class HealthTable {
     return this.#writtenToMs;
   }
 
-  /** HT1. Everything of one minute, in the caller's transaction. */
+  /** HT1. Writes all rows of one minute, in the caller's transaction. */
   add({ minuteMs, rows }: HealthOfMinute): void {
     if (this.#writtenToMs !== null && minuteMs < this.#writtenToMs) return;
     const quarterMs = Math.floor(minuteMs / QUARTER_MS) * QUARTER_MS;
@@ -99,7 +101,7 @@ export class HealthTable {
     this.#drop("quarters", QUARTERS_KEEP_MS);
   }
 
-  /** In the order of time. */
+  /** The rows in the order of time. */
   rows({ destinationId, sinceMs, untilMs, of }: HealthQuery): readonly HealthRow[] {
     const found = this.#database
       .prepare(`SELECT * FROM health_${of} WHERE destination_id = ? AND time >= ? AND time < ? ORDER BY time`)

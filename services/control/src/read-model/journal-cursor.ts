@@ -1,16 +1,16 @@
-/** Where a journal's page ended, as the text that the next call gives back. */
+/** The cursor of a journal's page: the last entry's place as a text. */
 import { refusedCursor } from "../http/list-cursor.ts";
 
-/** What the order of a journal is made of: the time, then where the entry stands in its topic. */
+/** What orders a journal: an entry's time, then its place in its topic. */
 export interface JournalCursor {
   readonly timeMs: number;
   readonly partition: number;
   readonly offset: number;
-  /** Of several entries in one record, which. */
+  /** The entry's number among the entries of its record. */
   readonly place: number;
 }
 
-/** Below 0 where `one` stands before `other`. */
+/** Below 0 where `one` comes before `other`. */
 export function newestFirst(one: JournalCursor, other: JournalCursor): number {
   return (
     other.timeMs - one.timeMs || other.partition - one.partition || other.offset - one.offset || other.place - one.place

@@ -1,14 +1,17 @@
-/** What a journal holds, and how it is asked for it. */
+/** The entries of a journal, and the questions that it answers. */
 import type { JournalCursor } from "./journal-cursor.ts";
 
 export interface JournalEntry extends JournalCursor {
   readonly destinationId: string;
-  /** What entries are told apart by: an attempt's outcome, a dead letter's reason. */
+  /** The entry's kind: an attempt's outcome, a dead letter's reason. */
   readonly kind: string;
   readonly messageId: string;
-  /** Everything else, as JSON. */
+  /** All other fields, as JSON. */
   readonly detail: string;
-  /** Whom it is about, as the digests of their suppression keys one after the other; empty where that is not noted. */
+  /**
+   * The users that it is about, as the digests of their suppression keys one after the other; empty where they are not
+   * noted.
+   */
   readonly users: string;
 }
 
@@ -24,6 +27,6 @@ export interface JournalFilter {
 
 export interface JournalQuery extends JournalFilter {
   readonly limit: number;
-  /** Only what stands behind this in the list. */
+  /** Only the entries behind this one in the list. */
   readonly after?: JournalCursor | undefined;
 }

@@ -1,4 +1,4 @@
-/** Which topic fills which journal, and what its records become there. */
+/** Which topic fills which journal, and the entries that its records become. */
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -20,7 +20,7 @@ import type { JournalName } from "./store.ts";
 import { type Reading, TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
 import { unroutedEntries } from "./unrouted-entry.ts";
 
-/** How far a journal is; see TopicFollower. */
+/** How far a journal has been read; see TopicFollower. */
 export type Followed = Pick<TopicFollower<unknown>, "behind" | "asOfMs">;
 
 export interface JournalCodecs {
@@ -50,19 +50,19 @@ type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unkn
 export interface JournalFollowers {
   readonly followers: readonly { readonly close: () => Promise<void> }[];
   readonly followed: Readonly<Record<JournalName, Followed>>;
-  /** Of all topics together; null where none is read for the first time. */
+  /** The first reading of all topics together; null while no topic is being read for the first time. */
   readonly reading: () => Reading | null;
 }
 
 interface FollowedTopics {
   readonly names: TopicNames;
-  /** By name; empty for one that was not there, or of a cluster that has none. */
+  /** Each topic's id by its name; empty for a topic that did not exist, or where the cluster has no topic ids. */
   readonly topicIds: ReadonlyMap<string, string>;
   readonly codecs: JournalCodecs;
   readonly recent: RecentJournals;
 }
 
-/** Journals whose entries are told as they come. */
+/** The journals whose entries go to watching callers as they come. */
 type RecentJournal = "attempts" | "dead_letters" | "rejected_calls" | "refused_requests";
 export type RecentJournals = Readonly<Record<RecentJournal, RecentEntries<JournalEntry>>>;
 
@@ -147,7 +147,7 @@ function sumOf(readings: readonly Reading[]): Reading | null {
   return readings.reduce((sum, { left, of }) => ({ left: sum.left + left, of: sum.of + of }), { left: 0, of: 0 });
 }
 
-/** Of a journal that two topics fill. */
+/** The state of a journal that two topics fill. */
 function both(one: Followed, other: Followed): Followed {
   return {
     get behind() {

@@ -1,11 +1,11 @@
-/** What a journal's filters are in SQL, and an entry out of a row. */
+/** A journal's filters as SQL, and a row as an entry. */
 import type { SQLInputValue } from "node:sqlite";
 import type { JournalEntry, JournalFilter, JournalQuery } from "./journal-entry.ts";
 
-/** In the order of a list: the newest first. */
+/** The order of a list: the newest first. */
 export const NEWEST_FIRST = "time DESC, log_partition DESC, log_offset DESC, place DESC";
 
-/** `horizonMs`: nothing older is shown. */
+/** `horizonMs`: the journal shows no older entries. */
 export function conditionsOf(
   filter: JournalFilter & Pick<JournalQuery, "after">,
   horizonMs: number,
@@ -30,8 +30,8 @@ export function conditionsOf(
 }
 
 /**
- * JN4 of journal.ts. Named here, since without statistics the planner takes two equalities for better than one message
- * id.
+ * JN4 of journal.ts. The index is named here: without statistics, SQLite's planner prefers two equalities to one
+ *     message id.
  */
 export function indexOf(name: string, { destinationId, kind, messageId }: JournalFilter): string {
   if (messageId !== undefined) return `INDEXED BY ${name}_by_message`;

@@ -1,14 +1,14 @@
 /**
- * What happened, newest first: one table of the read model.
+ * A journal: one table of the read model, whose entries are listed newest first.
  *
- * Owns: its table and indexes in a database that is its caller's.
+ * Owns: its table and indexes, in its caller's database.
  * JN1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again
  *      changes nothing.
  * JN2  The order is time, then that name. It is the same in every process and after every rebuild, so a cursor outlives
  *      both.
  * JN3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
- * JN4  Every page is read along an index: what it costs does not depend on how much is held. Counting alone reads each
- *      index entry that it counts.
+ * JN4  Every page is read along an index: its cost does not depend on the number of entries held. Only counting reads
+ *      each index entry that it counts.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
@@ -16,22 +16,22 @@ import type { JournalEntry, JournalFilter, JournalQuery } from "./journal-entry.
 import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./journal-sql.ts";
 
 export interface JournalSearch extends JournalQuery {
-  /** Each of these stands in the detail of what is wanted. */
+  /** The texts that the detail of each wanted entry holds. */
   readonly texts: readonly string[];
-  /** Entries that are looked at for them, of each kind at the most. */
+  /** The most entries of each kind that are looked at for the texts. */
   readonly lookThrough: number;
-  /** Those too that are held and too old to be shown. */
+  /** True to include held entries that are too old to be shown. */
   readonly anyAge?: boolean | undefined;
 }
 
 export interface FoundEntries {
   /** Newest first. */
   readonly entries: readonly JournalEntry[];
-  /** Whatever stands behind this in the list was not looked at; null when the list ends. */
+  /** The search looked at nothing behind this entry in the list; null where it reached the list's end. */
   readonly end: JournalCursor | null;
 }
 
-/** What happened under one message id to one destination, of one kind. */
+/** The entries of one kind under one message id for one destination. */
 export interface MessageOutcome extends Pick<JournalEntry, "messageId" | "destinationId" | "kind"> {
   readonly entries: number;
   readonly firstMs: number;
@@ -60,14 +60,15 @@ export interface JournalOptions extends JournalBounds {
   /** Every kind that an entry may have. */
   readonly kinds: readonly string[];
   readonly nowMs: () => number;
-  /** Told of each entry that the bounds no longer allow. */
+  /** Called for each entry that the journal drops since its bounds no longer allow it. */
   readonly onDropped?: (entry: JournalEntry) => void;
-  /** Told of where an entry stands that is dropped, and of one that was too old to be added. */
+  /** Called with the place of each dropped entry, and of each entry that was too old to be added. */
   readonly onNotHeld?: (place: JournalCursor) => void;
 }
 
 /**
- * Dropped at a time beside what is added, so that a journal that was given lower bounds shrinks without a long pause.
+ * How many more entries than were added may be dropped at a time: a journal with lowered bounds then shrinks without a
+ * long pause.
  */
 const DROP_STEP = 1000;
 
@@ -82,7 +83,7 @@ export class Journal {
     const { name } = options;
     this.#database = database;
     this.#options = options;
-    // Three indexes and no more: each costs as much as the table itself when an entry is added.
+    // There are three indexes: each costs as much as the table itself when an entry is added.
     database.exec(`
       CREATE TABLE IF NOT EXISTS ${name} (
         time INTEGER NOT NULL,
@@ -103,7 +104,7 @@ export class Journal {
     this.#size = Number(this.#prepare(`SELECT count(*) AS size FROM ${name}`).get()?.["size"]);
   }
 
-  /** Entries held, those that are too old to be shown included. */
+  /** The number of entries held, those too old to be shown included. */
   get size(): number {
     return this.#size;
   }
@@ -114,7 +115,7 @@ export class Journal {
     this.trim(entries.length);
   }
 
-  /** Adds an entry, dropping none; answers whether it is new, and not too old to be held. */
+  /** Adds an entry and drops none; true where the entry is new and not too old to be held. */
   insert(entry: JournalEntry): boolean {
     const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
     if (timeMs < this.#horizonMs()) {
@@ -136,7 +137,7 @@ export class Journal {
     this.#size -= Number(changes);
   }
 
-  /** Drops what the bounds no longer allow; `added`: since the last time (JN3). */
+  /** Drops what the bounds no longer allow; `added`: the number of entries added since the last call (JN3). */
   trim(added: number): void {
     this.#drop(this.#horizonMs(), DROP_STEP);
     this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - this.#options.maxEntries, added + DROP_STEP));
@@ -146,21 +147,24 @@ export class Journal {
   newest(query: JournalQuery): readonly JournalEntry[] {
     const { destinationId, kind, messageId, limit } = query;
     if (destinationId === undefined || kind !== undefined || messageId !== undefined) return this.#select(query);
-    // The index has the kind before the time, so each kind is read on its own.
+    // The index has the kind before the time, so each kind is read by itself.
     return this.#options.kinds
       .flatMap((each) => this.#select({ ...query, kind: each }))
       .sort(newestFirst)
       .slice(0, limit);
   }
 
-  /** The newest entries that fit the query and hold its texts: whoever reads each would take many times as long. */
+  /**
+   * The newest entries that fit the query and hold its texts. SQLite compares the texts: a caller that parsed each
+   * entry would take many times as long.
+   */
   search(query: JournalSearch): FoundEntries {
     const { destinationId, kind, messageId, limit } = query;
     const isByKind = destinationId !== undefined && kind === undefined && messageId === undefined;
     const kinds = isByKind ? this.#options.kinds : [kind];
     const found = kinds.map((each) => this.#searchKind({ ...query, kind: each }));
     const ends = found.flatMap(({ end }) => (end === null ? [] : [end]));
-    // Of one kind, nothing is known from there on.
+    // Behind that entry, one of the kinds was not looked at.
     const end = ends.sort(newestFirst).at(0) ?? null;
     const known = found
       .flatMap(({ entries }) => entries)
@@ -170,7 +174,7 @@ export class Journal {
     return { entries, end: known.length > limit ? (entries.at(-1) ?? end) : end };
   }
 
-  /** Every entry of a message for a destination, in no order, those that are too old to be shown included. */
+  /** Every entry of a message for a destination, in no order, those too old to be shown included. */
   ofDelivery(messageId: string, destinationId: string): readonly JournalEntry[] {
     const { name } = this.#options;
     this.#ofDelivery ??= this.#database.prepare(
@@ -179,7 +183,7 @@ export class Journal {
     return this.#ofDelivery.all(messageId, destinationId).map(toEntry);
   }
 
-  /** Whether an entry is held of the same message and destination that is no older. */
+  /** True where the journal holds an entry of the same message and destination that is no older. */
   holdsSince({ messageId, timeMs, destinationId }: JournalEntry): boolean {
     const { name } = this.#options;
     const found = `SELECT 1 FROM ${name} INDEXED BY ${name}_by_message
@@ -187,7 +191,7 @@ export class Journal {
     return this.#prepare(found).get(messageId, timeMs, destinationId) !== undefined;
   }
 
-  /** Those of these entries that are held. */
+  /** The entries at these places that the journal holds. */
   at(places: readonly JournalCursor[]): readonly JournalEntry[] {
     const held = this.#prepare(
       `SELECT * FROM ${this.#options.name} WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
@@ -198,7 +202,7 @@ export class Journal {
     });
   }
 
-  /** How many entries there are of each destination and kind, in that order. */
+  /** The number of entries of each destination and kind, in that order. */
   counts({ limit, after, ...filter }: CountQuery): readonly KindCount[] {
     const { name } = this.#options;
     const { conditions, values } = conditionsOf(filter, this.#horizonMs());
@@ -217,7 +221,7 @@ export class Journal {
     }));
   }
 
-  /** What became of these messages; one that has no entry is absent. */
+  /** The outcomes of these messages; a message without an entry is absent. */
   outcomes(messageIds: readonly string[]): readonly MessageOutcome[] {
     const { name } = this.#options;
     const rows = this.#prepare(
@@ -287,7 +291,7 @@ export class Journal {
     return this.#options.nowMs() - this.#options.keepMs;
   }
 
-  /** The filters make a few dozen texts at the most. */
+  /** Prepares a statement once; the filters make a few dozen SQL texts at the most. */
   #prepare(sql: string): StatementSync {
     const held = this.#statements.get(sql);
     if (held !== undefined) return held;

@@ -1,4 +1,4 @@
-/** What of a dead letter filters go by, out of its record or out of its entry. */
+/** The facts about a dead letter that filters look at, from its record or from its entry. */
 import { type DeadLetter, lastAnswers } from "@posthaste/core/delivery/dead-letter";
 import { errorOf, type LetterFacts } from "@posthaste/core/replay/letter-filter";
 import { userKeyOf } from "@posthaste/core/routing/partition-key";
@@ -16,12 +16,12 @@ export function factsOf(
   };
 }
 
-/** What its URLs came to, each word once, in the order of the URLs. */
+/** The errors of its URLs, each once, in the order of the URLs. */
 export function errorsOf(letter: Pick<DeadLetter, "lastAttempt" | "history">): readonly string[] {
   return [...new Set(lastAnswers(letter).map(errorOf))];
 }
 
-/** Whom a letter is about; of an alias the id too that it is aliased from. */
+/** The ids of the user that a letter is about; for an alias, also the id that it aliases from. */
 export function userIdsOf(letter: DeadLetter, key: Buffer | null): readonly string[] {
   const own = key === null ? undefined : userKeyOf(letter.destinationId, key.toString());
   if (own === undefined) return [];

@@ -1,6 +1,6 @@
-/** What a row of `letter-rows.ts` says, as bytes of one width: many rows are handed over in one piece. */
+/** A row of `letter-rows.ts` as bytes of one width, so that many rows are handed over in one piece. */
 
-/** Nobody, and no event. */
+/** Stands for no user, and for no event. */
 export const NONE = 0;
 
 export interface LetterNumbers {
@@ -8,18 +8,18 @@ export interface LetterNumbers {
   readonly timeMs: number;
   /** See AlikeLetters. */
   readonly alike: number;
-  /** Of the event's name, as `LetterRowTable.eventId` has it; NONE without one. */
+  /** The id of the event's name, as `LetterRowTable.eventId` returns it; NONE without a name. */
   readonly event: number;
-  /** Whom it is about, as `textHash` has it, of an alias both; NONE for nobody. */
+  /** The users that it is about, as `textHash` makes them, two for an alias; NONE for no user. */
   readonly user: number;
   readonly otherUser: number;
-  /** Bytes of its users' digests (see JournalEntry). */
+  /** The bytes of its users' digests (see JournalEntry). */
   readonly userBytes: number;
 }
 
 const AT = { offset: 0, timeMs: 8, alike: 16, event: 20, user: 24, otherUser: 28, userBytes: 32 } as const;
 const NUMBERS_BYTES = 34;
-/** SQLite puts a digit behind the numbers: whether the row is marked. */
+/** SQLite appends a digit to the numbers, which tells whether the row is marked. */
 const ROW_BYTES = NUMBERS_BYTES + 1;
 const MARKED = 49;
 
@@ -38,9 +38,9 @@ export function packNumbers(numbers: LetterNumbers): Uint8Array {
 
 /** Rows of a partition by their offsets. */
 export interface LetterRows {
-  /** Numbers and mark of one row after those of another. */
+  /** The numbers and mark of each row, one row after the other. */
   readonly rows: Uint8Array;
-  /** The digests of one row after those of another; empty where nobody asked. */
+  /** The digests of each row, one row after the other; empty where the caller did not ask for them. */
   readonly users: Uint8Array;
 }
 
@@ -49,7 +49,7 @@ export interface LetterRow extends LetterNumbers {
   readonly partition: number;
   /** NR2 of letter-rows.ts. */
   readonly isTried: boolean;
-  /** See JournalEntry; empty where nobody asked. */
+  /** See JournalEntry; empty where the caller did not ask for them. */
   readonly users: string;
 }
 
@@ -57,13 +57,13 @@ export function lengthOfRows({ rows }: LetterRows): number {
   return rows.length / ROW_BYTES;
 }
 
-/** Where the last of them stands; undefined where there is none. */
+/** The offset of the last row; undefined where there is none. */
 export function lastOffset({ rows }: LetterRows): number | undefined {
   if (rows.length === 0) return undefined;
   return new DataView(rows.buffer, rows.byteOffset, rows.byteLength).getFloat64(rows.length - ROW_BYTES + AT.offset);
 }
 
-/** `visit` is given the same object each time, with what the next row says. */
+/** Calls `visit` for each row, each time with the same object. */
 export function eachRow({ rows, users }: LetterRows, partition: number, visit: (row: LetterRow) => void): void {
   const view = new DataView(rows.buffer, rows.byteOffset, rows.byteLength);
   const texts = Buffer.from(users.buffer, users.byteOffset, users.byteLength).toString("latin1");
@@ -87,10 +87,10 @@ export function eachRow({ rows, users }: LetterRows, partition: number, visit: (
   }
 }
 
-/** Alike for equal texts; two that differ may share one. Never NONE. */
+/** The same number for equal texts; two different texts may share one. Never NONE. */
 export function textHash(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  // 31 bits: V8 keeps larger ones apart from the row.
+  // 31 bits: V8 stores larger numbers outside the row's object.
   return hash >>> 1 || 1;
 }

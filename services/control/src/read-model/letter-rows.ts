@@ -1,11 +1,11 @@
 /**
- * The dead letters once more, each a narrow row in the order of its topic: a million of them are read in the time that
- * a few ten thousand entries take. Plans count them.
+ * The dead letters once more, each as a narrow row in the order of its topic: reading a million rows takes as long as a
+ * few ten thousand entries. Plans count the rows.
  *
- * Owns: the rows, and once what letters have in common, and the names of their events.
+ * Owns: the rows and, each once, what letters have in common, and the names of their events.
  * NR1  There is a row for each letter that the journal holds, and for no other.
  * NR2  A row is marked where an attempt of its message and destination began no sooner than the letter died, whichever
- *      of the two is read first. The attempt may have been dropped since.
+ *      of the two is read first. The journal of attempts may have dropped the attempt since.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
@@ -14,9 +14,9 @@ import { factsFromEntry } from "./dead-letter-entry.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { type LetterRows, NONE, packNumbers, textHash } from "./letter-row.ts";
 
-/** What letters that are told apart by nothing else have in common. */
+/** The fields that many letters have in common. */
 export interface AlikeLetters extends Pick<LetterFacts, "destinationId" | "reason" | "sourceId" | "type" | "errors"> {
-  /** Rows name it. */
+  /** The id by which rows refer to these fields. */
   readonly id: number;
 }
 
@@ -87,7 +87,7 @@ export class LetterRowTable {
     this.#takeEvent = taken("letter_events");
   }
 
-  /** Of a letter that the journal did not hold before. */
+  /** Adds the row of a letter that the journal did not hold before. */
   add(entry: JournalEntry, isTried: boolean): void {
     const { partition, offset, timeMs, destinationId, kind } = entry;
     const { sourceId, type, errors, event, userIds } = factsFromEntry(entry);
@@ -124,15 +124,15 @@ export class LetterRowTable {
     }));
   }
 
-  /** What rows name an event by; null where no letter is of it. */
+  /** The id by which rows refer to an event's name; null where no letter has it. */
   eventId(event: string): number | null {
     const id = this.#database.prepare("SELECT id FROM letter_events WHERE event = ?").get(event)?.["id"];
     return id === undefined ? null : Number(id);
   }
 
-  /** By offset, the lowest first. */
+  /** The rows by offset, the lowest first. */
   rows({ partition, start, end, limit, withUsers }: LetterRowsQuery): LetterRows {
-    // SQLite joins them, bytes as they are: a value for each row would take three times as long.
+    // SQLite concatenates the rows: handing over a value for each would take three times as long.
     const found = this.#database
       .prepare(`
         SELECT CAST(group_concat(numbers || tried, '') AS BLOB) AS rows,

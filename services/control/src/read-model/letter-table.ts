@@ -1,10 +1,10 @@
 /**
- * The journal of dead letters, counted by what they died of and by the hour.
+ * The journal of dead letters, with counts by cause and hour.
  *
- * Owns: that journal, the counts and the rows (`letter-rows.ts`), in a database that is its caller's.
- * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or is too old by now.
- * LC2  What asking costs depends on how many groups and hours there are, not on how many letters; but for those of less
- *      than an hour that are held and have become too old: they are taken off one by one.
+ * Owns: that journal, the counts and the rows (`letter-rows.ts`), in its caller's database.
+ * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or has become too old.
+ * LC2  The cost of a question depends on the number of groups and hours, not of letters, except for the held letters of
+ *      the oldest shown hour that have become too old: they are subtracted one by one.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CountedKind, Journal, type JournalOptions } from "./journal.ts";
@@ -13,33 +13,36 @@ import { LetterRowTable } from "./letter-rows.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Letters that died alike within an hour. */
+/** The letters of one cause within an hour. */
 export interface LetterHour extends CountedKind {
   readonly reasonClass: string;
-  /** What the first of its URLs came to; null where there was no attempt. */
+  /** The error of the first URL; null where there was no attempt. */
   readonly error: string | null;
-  /** The hour's begin, ms since the epoch. */
+  /** The beginning of the hour, ms since the epoch. */
   readonly hourMs: number;
   readonly count: number;
-  /** At the latest: an older one may have been dropped since. */
+  /** The time of the oldest letter, or earlier: the journal may have dropped that letter since. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Where the newest stands, `partition:offset`. */
+  /** The place of the newest letter, `partition:offset`. */
   readonly sample: string;
 }
 
-/** Undefined is whatever there is. */
+/** A field left out covers every value. */
 export interface LetterHourQuery {
   readonly destinationId?: string | undefined;
   readonly kind?: string | undefined;
 }
 
 export interface LetterTableOptions extends Omit<JournalOptions, "onDropped"> {
-  /** Whether an attempt of the letter's message and destination is held that began no sooner than it died. */
+  /**
+   * True where the journal holds an attempt of the letter's message and destination that began no sooner than the
+   * letter died.
+   */
   readonly isTriedSince: (entry: JournalEntry) => boolean;
 }
 
-/** Out of an entry's detail. */
+/** The group of an entry, from its detail. */
 const GROUP = `
   ?1, ?2, ifnull(json_extract(?3, '$.reasonClass'), ''), ifnull(json_extract(?3, '$.errors[0]'), ''), ?4`;
 const GROUP_COLUMNS = "destination_id, kind, class, error, hour";
@@ -100,12 +103,12 @@ export class LetterTable {
     this.journal.trim(entries.length);
   }
 
-  /** Of attempts that were read (NR2 of letter-rows.ts). */
+  /** Marks the rows of letters that these attempts followed (NR2 of letter-rows.ts). */
   noteAttempts(attempts: readonly JournalEntry[]): void {
     if (this.journal.size > 0) for (const attempt of attempts) this.rows.mark(attempt);
   }
 
-  /** LC2: by group; none of what is too old to be shown. */
+  /** LC2: the counts by group, without letters that are too old to be shown. */
   hours({ destinationId, kind }: LetterHourQuery): readonly LetterHour[] {
     const horizonMs = this.#options.nowMs() - this.#options.keepMs;
     const conditions = ["hour > ?"];
@@ -127,7 +130,7 @@ export class LetterTable {
       .filter(({ count }) => count > 0);
   }
 
-  /** LC1, of the hour that is shown in part. */
+  /** LC1: subtracts the letters that are too old from the hour that is shown in part. */
   #withoutTooOld(horizonMs: number): (hour: LetterHour) => LetterHour {
     const beginMs = hourOf(horizonMs);
     const tooOld = new Map(

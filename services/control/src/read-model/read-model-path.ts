@@ -1,9 +1,12 @@
-/** Where the read model's file is. */
+/** The folder of the read model's file. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "@posthaste/core/log";
 
-/** Null, which is memory, also for a folder that cannot be made: the log is a cache, and no reason not to start. */
+/**
+ * The path of the file; null, for memory, where no folder is set or it cannot be made: the read model is a cache, so
+ * this must not keep control from starting.
+ */
 export async function readModelPath(folder: string | undefined, log: Log): Promise<string | null> {
   if (folder === undefined) return null;
   try {

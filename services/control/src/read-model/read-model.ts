@@ -1,12 +1,12 @@
 /**
- * The delivery log, the dead letters, the events without a delivery, the rejected calls, the sources' activity and the
- * history of destinations as control answers for them: a cache of six topics, behind by about as long as a record takes
- * to be read.
+ * The read model, from which control answers about the delivery log, the dead letters, the events without a delivery,
+ * the rejected calls, the sources' activity and the history of destinations. It is a cache of six topics, which lags by
+ * about the time that it takes to read a record.
  *
  * Owns: the store and the followers that fill it.
- * Q1  Nothing of control waits for it: it is opened beside the start, runs on a thread of its own, and while it cannot
- *     be asked only its own questions are refused.
- * Q2  Whatever goes wrong in it ends all of it, and it is opened again after a pause: one way back, from every state.
+ * Q1  No other part of control waits for the read model: it opens beside control's start and runs on a thread of its
+ *     own; while it cannot be asked, only its own questions are refused.
+ * Q2  Any failure in it ends all of it, and it is opened again after a pause: one way back, from every state.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";
@@ -30,22 +30,22 @@ import { type HeldRange, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
-/** Longer is not waited for at the end: whatever is not written is read again. */
+/** How long, in ms, closing waits for the store: what is not written by then is read again. */
 const CLOSE_MS = 2000;
-/** Of what ingest did not take, for those who look on. */
+/** The bounds on the rejected calls held for watching callers. */
 const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };
-/** Dead letters stay in their topic for this long. */
+/** How long dead letters stay in their topic, in ms. */
 const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
-/** A destination may have stood for years as it stands. */
+/** Revisions of destinations do not become too old: a destination may stay unchanged for years. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
 const KEEP_MS: Partial<Record<JournalName, number>> = {
   dead_letters: DEAD_LETTERS_KEEP_MS,
   destination_config: FOR_EVER_MS,
 };
-/** Held where nothing else is said: with a file, and in memory, where each takes about half a kilobyte. */
+/** The default numbers of entries: with a file, and in memory, where each takes about half a kilobyte. */
 const FILE_ENTRIES = 1_000_000;
 const MEMORY_ENTRIES = 100_000;
-/** Of refused requests, at the most: some kilobytes each, in words of whoever sent them. */
+/** The most refused requests: some kilobytes each, with texts chosen by their senders. */
 const REFUSED_ENTRIES = 200_000;
 
 export interface ReadModelOptions {
@@ -54,7 +54,7 @@ export interface ReadModelOptions {
   readonly names: TopicNames;
   /** The database's file; null for memory. */
   readonly path: string | null;
-  /** Entries of each journal; null for the default. */
+  /** The most entries of each journal; null for the default. */
   readonly maxEntries: number | null;
   /** How long attempts are kept, ms. */
   readonly keepMs: number;
@@ -63,26 +63,26 @@ export interface ReadModelOptions {
   readonly unknownSchemaMs: number;
 }
 
-/** Where the reading of a topic stands, in words for `/readyz`. */
+/** The progress of the reading of a topic, in words for `/readyz`. */
 export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", string>>;
 
-/** Each question throws a Problem while it cannot be asked. */
+/** Each question rejects with a Problem while the read model cannot be asked. */
 export interface ReadModel extends StoreQuestions {
-  /** Whether all that stood in the journal's topic at the last look was read. */
+  /** True where everything that stood in the journal's topic at the last look has been read. */
   isComplete(journal: JournalName): boolean;
   freshness(journal: JournalName): Freshness;
   state(): ReadModelState;
-  /** How far the first reading of its topics is; null before it begins and once it is over. */
+  /** The progress of the first reading of its topics; null before it begins and once it is over. */
   reading: JournalFollowers["reading"];
-  /** From where on, and up to where, every dead letter of a partition is held (M4 of store.ts), and of which topic. */
+  /** The ranges of each partition in which every dead letter is held (M4 of store.ts), and the id of their topic. */
   heldLetters(): Promise<HeldLetters>;
-  /** What comes, as it comes, however often the read model is opened again. */
+  /** The newest entries for watching callers; they outlive every reopening of the read model. */
   readonly recent: RecentJournals;
   close(): Promise<void>;
 }
 
 export interface HeldLetters {
-  /** Empty where it is not known. */
+  /** The topic's id; empty where it is not known. */
   readonly topicId: string;
   readonly ranges: readonly HeldRange[];
 }
@@ -167,8 +167,8 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
 }
 
 /**
- * Opens the store, follows the topics, and resolves when `signal` says so, everything closed; rejects when something
- * failed.
+ * Opens the store and follows the topics. Resolves when `signal` is aborted and everything is closed; rejects when
+ * something failed.
  */
 async function runOnce(
   options: ReadModelOptions & { readonly recent: RecentJournals },
@@ -177,7 +177,7 @@ async function runOnce(
 ): Promise<void> {
   const { connection, openCodec, names, path, unreadable, unknownSchemaMs, recent } = options;
   const { clusterId } = await connection.withAdmin((admin) => admin.describeCluster());
-  // Positions in another topic of the name would mean nothing.
+  // The ids are part of the store's identity: positions in an earlier topic of the name would mean nothing.
   const ofEvents = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
   const topics = [...ofEvents, names.destinationConfig];
   const topicIds = await Promise.all(topics.map((topic) => idOf(connection, topic, signal)));
@@ -212,7 +212,7 @@ async function runOnce(
   }
 }
 
-/** Empty for a topic that is not there yet, and where the cluster has none. */
+/** The topic's id; empty where the topic does not exist yet, or the cluster has no topic ids. */
 async function idOf(connection: KafkaConnection, topic: string, signal: AbortSignal): Promise<string> {
   try {
     return (await readTopicIds(connection, [topic], { signal, missingPatienceMs: 0 })).get(topic) ?? "";

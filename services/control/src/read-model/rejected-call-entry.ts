@@ -1,12 +1,12 @@
-/** Calls that ingest did not accept as entries of their journal, and back: everything but the call itself. */
+/** Rejected calls as entries of their journal, and back: everything but the call itself. */
 import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
-/** A call of its own, one of a batch, and one of an earlier release, which does not say. */
+/** A call of its own, a call of a batch, and a call of an earlier release, which does not tell. */
 export const REJECTED_KINDS = ["single", "in_batch", "other"] as const;
 
-/** One call that was not accepted, and whose it was. */
+/** A rejected call and its source. */
 export interface ListedRejectedCall extends Omit<RejectedCallEntry, "callJson"> {
   readonly sourceId: string;
 }
@@ -14,8 +14,8 @@ export interface ListedRejectedCall extends Omit<RejectedCallEntry, "callJson"> 
 type RejectedDetail = Omit<ListedRejectedCall, "rejectedAtMs" | "messageId">;
 
 /**
- * What each call of a record becomes; its place is its index in it. What would be its destination is its source,
- * and one that said no message id can be found by nobody who looks for one.
+ * The entries of a record's calls; an entry's place is the call's index in the record, and its `destinationId` holds
+ * the source's id. A call without a message id cannot be found by one.
  */
 export function rejectedCallEntries(
   { sourceId, calls }: RejectedCalls,

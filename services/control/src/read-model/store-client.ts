@@ -1,4 +1,4 @@
-/** The store as the rest of control sees it: the same calls, answered by its thread. */
+/** The store as the rest of control sees it: the same methods, which the store's thread answers. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
@@ -32,31 +32,37 @@ export type StoreCall =
   | { readonly method: "health"; readonly query: HealthQuery }
   | { readonly method: "close" };
 
-/** What may be asked of the entries, and of the health of destinations beside them. */
+/** The questions about the entries, and about the health of destinations. */
 export interface StoreQuestions {
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
-  /** Dead letters by what they died of and by the hour, counted as they came. */
+  /** The counts of dead letters by cause and hour. */
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
-  /** What letters have in common, what their rows name an event by, and each of a partition by its row. */
+  /**
+   * The parts of dead letters' rows: what letters have in common, the id of an event's name, and the rows of a
+   * partition.
+   */
   alikeLetters(): Promise<readonly AlikeLetters[]>;
   letterEvent(event: string): Promise<number | null>;
   letterRows(query: LetterRowsQuery): Promise<LetterRows>;
-  /** Those of the entries that are held. */
+  /** The entries at these places that the store holds. */
   at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
-  /** What became of these messages, so far as their entries are held. */
+  /** The outcomes of these messages, as far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
-  /** How many deliveries wait, by destination and retry topic. */
+  /** The numbers of waiting deliveries, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
-  /** When the next delivery of the destination that waits after an attempt is due, from a moment on; null for never. */
+  /**
+   * The next due time, from `fromMs` on, and the deadlines of the destination's deliveries that wait after an attempt;
+   * null where none waits.
+   */
   waitingTimes(destinationId: string, fromMs: number): Promise<WaitingTimes>;
-  /** How the deliveries of these replays stand, so far as they are held. */
+  /** The states of the deliveries of these replays, as far as they are held. */
   replayed(replayIds: readonly string[]): Promise<readonly ReplayedDeliveries[]>;
-  /** The end of the newest minute of which the health of destinations is held; null before the first. */
+  /** The end of the newest minute for which the health of destinations is written; null before the first. */
   healthWrittenToMs(): Promise<number | null>;
   addHealth(minute: HealthOfMinute): Promise<void>;
-  /** What was counted of a destination, by the minute or the quarter of an hour. */
+  /** The counts of a destination, by the minute or the quarter of an hour. */
   health(query: HealthQuery): Promise<readonly HealthRow[]>;
 }
 
@@ -64,11 +70,11 @@ export interface StoreClient extends StoreQuestions {
   readonly start: StoreStart;
   take(journal: JournalName, taken: Taken): Promise<void>;
   heldLetters(): Promise<readonly HeldRange[]>;
-  /** Writes what is not written yet and ends the thread. */
+  /** Commits the open transaction and ends the thread. */
   close(): Promise<void>;
 }
 
-/** Resolves when the store is open. `onFailure`: the thread ended without being asked to. */
+/** Resolves when the store is open. `onFailure`: called when the thread ended without being asked to. */
 export async function openStore(options: StoreOptions, onFailure: (reason: Error) => void): Promise<StoreClient> {
   const worker = new Worker(new URL("./store-worker.ts", import.meta.url), { workerData: options });
   const thread = new ThreadClient<StoreCall>(worker, {
@@ -76,7 +82,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     closed: () => new PosthasteError("closed", "the delivery log is closed"),
     onFailure,
   });
-  // What each method answers is said by `StoreClient`, and by the store behind it.
+  // `StoreClient` has the type of each method's answer, as has the store behind it.
   const ask = <T>(call: StoreCall): Promise<T> => thread.ask<T>(call);
   return {
     start: await thread.started<StoreStart>(),

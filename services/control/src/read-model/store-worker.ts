@@ -1,5 +1,6 @@
 /**
- * The store on a thread of its own: answers calls in the order in which they come. A call that fails ends the thread.
+ * The store on a thread of its own: it answers calls in the order in which they come. A call that fails ends the
+ * thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";

@@ -1,15 +1,16 @@
 /**
- * The read model's database: the journals, and how far each topic was read. Synchronous, as SQLite is here: it runs on
- * a thread of its own (`store-worker.ts`), so that no disk holds up the API.
+ * The read model's database: the journals, and the position up to which each topic was read. Its calls are synchronous,
+ * as SQLite is here; it runs on a thread of its own (`store-worker.ts`), so that no disk holds up the API.
  *
- * Owns: the database, its file included, and the open transaction.
- * M1  What was read and how far is written in one transaction: whatever ends the process, reading goes on without a
- *     gap.
- * M2  Transactions span `COMMIT_ENTRIES` entries, or what came within `COMMIT_INTERVAL_MS`: committing each step would
- *     write each page of the indexes many times over. What a crash takes is read again.
- * M3  It is a cache (SC1 of `sqlite-cache.ts`).
- * M4  Of each partition it says from which offset on every record has its entry: whatever is dropped, too old to be
- *     added, or became no entry, raises that. Dead letters are counted by it.
+ * Owns: the database with its file, and the open transaction.
+ * M1  The entries and the position up to which they were read are written in one transaction: whatever ends the
+ *     process, reading goes on without a gap.
+ * M2  A transaction spans `COMMIT_ENTRIES` entries, or those of `COMMIT_INTERVAL_MS`: committing each step would write
+ *     each page of the indexes many times over. What a crash loses is read again.
+ * M3  The database is a cache (SC1 of `sqlite-cache.ts`).
+ * M4  For each partition of the dead letters, the store keeps the offset from which on every record has its entry: an
+ *     entry that is dropped or too old to be added, and a record that became no entry, raise it. Plans count dead
+ *     letters by it.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
@@ -52,7 +53,7 @@ const TABLES = `
   ) WITHOUT ROWID, STRICT;
 `;
 
-/** The kinds of each journal's entries, with what stands for a word of a later release. */
+/** The kinds of each journal's entries; `OTHER` stands for a kind of a later release. */
 export const JOURNALS = {
   attempts: [...ATTEMPT_OUTCOMES, OTHER],
   deferrals: [...DEFERRED_CAUSES, OTHER],
@@ -65,7 +66,7 @@ export const JOURNALS = {
   destination_config: DESTINATION_STATES,
 } as const;
 export type JournalName = keyof typeof JOURNALS;
-/** In the order of `JOURNALS`. */
+/** The journals' names, in the order of `JOURNALS`. */
 export const JOURNAL_NAMES = Object.keys(JOURNALS) as readonly JournalName[];
 
 const LETTERS: JournalName = "dead_letters";
@@ -81,7 +82,7 @@ export interface StoreOptions {
   /** Names the cluster and its topics, with their ids. */
   readonly identity: string;
   readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
-  /** Bounds where it is memory after all. */
+  /** The bounds where the store ends up in memory. */
   readonly memoryBounds: Readonly<Record<JournalName, JournalBounds>>;
 }
 
@@ -91,23 +92,23 @@ export interface Position {
   readonly next: number;
 }
 
-/** Entries by the journal that they are of: a topic may hold those of several. */
+/** Entries by their journal: a topic may fill several. */
 export type EntriesByJournal = Readonly<Partial<Record<JournalName, readonly JournalEntry[]>>>;
 
-/** Of a partition every record has its entry, from `from` up to before `next`. */
+/** A range of a partition in which every record has its entry: from `from` up to, and without, `next`. */
 export interface HeldRange extends Position {
   readonly from: number;
 }
 
-/** What was read of one partition of a journal's topic. */
+/** The entries that a follower read from one partition of a journal's topic. */
 export interface Taken extends Position {
-  /** A record below this one was passed over, or became no entry of the journal; 0 for none. */
+  /** The offset after the last record that was passed over, or became no entry of the journal; 0 for none. */
   readonly passedTo: number;
   readonly entries: EntriesByJournal;
 }
 
 export interface StoreStart {
-  /** Why the file was not used, or made anew; null when nothing is to be said. */
+  /** Why the file was not used, or was made anew; null where neither happened. */
   readonly trouble: string | null;
   readonly positions: Readonly<Record<JournalName, readonly Position[]>>;
   readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
@@ -120,7 +121,7 @@ export class Store {
   readonly #letters: LetterTable;
   readonly #health: HealthTable;
   readonly start: StoreStart;
-  /** M4: by partition of the dead letters' topic, from which offset on. */
+  /** M4: for each partition of the dead letters' topic, the offset from which on every record has its entry. */
   readonly #lettersFrom = new Map<number, number>();
   readonly #raised = new Set<number>();
   #uncommitted = 0;
@@ -148,7 +149,7 @@ export class Store {
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
-  /** M1. The position is that of the journal by whose name its topic is followed. */
+  /** M1. The position is kept under the name of the journal by which the topic is followed. */
   take(name: JournalName, { partition, next, passedTo, entries }: Taken): void {
     this.#begin();
     for (const journal of JOURNAL_NAMES) {
@@ -223,7 +224,7 @@ export class Store {
     return this.#deliveries.replayed(replayIds);
   }
 
-  /** Up to when the health of destinations was written; null before the first minute. */
+  /** The time up to which the health of destinations is written; null before the first minute. */
   get healthWrittenToMs(): number | null {
     return this.#health.writtenToMs;
   }
@@ -255,7 +256,7 @@ export class Store {
     return name === LETTERS ? this.#letters : this.#journals[name];
   }
 
-  /** M2. A timer stands for as long as a transaction is open. */
+  /** M2. A timer is set for as long as a transaction is open. */
   #begin(): void {
     if (this.#timer !== null) return;
     this.#database.exec("BEGIN");

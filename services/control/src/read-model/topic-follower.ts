@@ -2,17 +2,19 @@
  * Follows every partition of a topic into a journal, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * TF1  A reader starts at the position that stands in the store (M1 of store.ts), or at the topic's start.
- * TF2  It starts no further back than as many records as the journal has room for: each holds an entry at least, so
- *      what lies below would be dropped again.
- * TF3  A reader that fails is started again at the next look, from the store's position. When the topic was made anew
- *      (LR3, LR5 of log-reader.ts), nothing that is held of it means anything: its owner is told, once, to begin again.
- *      A topic that is not there yet is waited for; partitions that were added are followed.
- * TF4  A record that cannot be decoded is put aside, and passed over when the brokers have it there. A schema that the
- *      registry does not know is waited for first, with all others of what was fetched (AW3 of awaited-schemas.ts).
- * TF5  Whoever looks on has each entry after the store has it. When a follower begins, it reads `REWIND_RECORDS` again
- *      that the store has already, so that a process that was restarted can tell those what they missed.
- * TF6  Until all that stood in the topic was read once, it says how far that is; what comes later is no rebuild.
+ * TF1  A reader starts at the position in the store (M1 of store.ts), or at the topic's start.
+ * TF2  A reader starts at most as many records before the end as the journal holds entries: nearly every record becomes
+ *      at least one entry, so the journal would drop the entries of earlier records again.
+ * TF3  A reader that fails is started again at the next look, from the store's position. When somebody made the topic
+ *      anew (LR3, LR5 of log-reader.ts), everything held of it is void: the follower tells its owner, once, to begin
+ *      again. The follower waits for a topic that does not exist yet, and follows partitions that are added.
+ * TF4  A record that cannot be decoded is put aside, and passed over once the brokers have it there. Before that, the
+ *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
+ *      awaited-schemas.ts).
+ * TF5  Watching callers get each entry after the store has it. When a follower begins, it reads `REWIND_RECORDS` again
+ *      that the store has already, so that a restarted process can tell watching callers what they missed.
+ * TF6  Until the follower has once read everything that stood in the topic, it tells its progress; later records are no
+ *      rebuild.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -29,25 +31,29 @@ import type { JournalEntry } from "./journal-entry.ts";
 import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 
-/** Between two looks at the topic while it is read up to its end, or something is amiss; and afterwards. */
+/**
+ * The ms between two looks at the topic: `LOOK_MS` until it is read to its end and while something is amiss,
+ * `IDLE_LOOK_MS` afterwards.
+ */
 const LOOK_MS = 2000;
 const IDLE_LOOK_MS = 30_000;
 
-/** Of the topic, read again for those who look on (TF5): about what comes within a restart. */
+/** How many records of the topic are read again for watching callers (TF5): about those that come within a restart. */
 const REWIND_RECORDS = 1000;
 
-/** Entries that go to the store at a time, so that questions come in between. */
+/** The entries that go to the store at a time, so that questions get their turn in between. */
 const STEP_ENTRIES = 500;
 
 /**
- * Of one answer: every partition of every topic is read at once, and each answer stands as records beside its bytes.
+ * The most bytes of one fetch: every partition of every topic is read at once, and each fetch is held as records beside
+ * its bytes.
  */
 const FETCH_BYTES = 512 * 1024;
 
-/** What an entry takes of memory beside its texts, about. */
+/** About how many bytes of memory an entry takes beside its texts. */
 const ENTRY_BYTES = 300;
 
-/** How far a reading is, in records. */
+/** The progress of a reading, in records. */
 export interface Reading {
   readonly left: number;
   readonly of: number;
@@ -55,20 +61,20 @@ export interface Reading {
 
 export interface TopicFollowerOptions<T> {
   readonly topic: string;
-  /** By this name its positions are kept, and by its bounds the topic is read. */
+  /** The journal under whose name the positions are kept, and by whose bounds the topic is read. */
   readonly journal: JournalName;
-  /** The topic whose positions the store has; empty where that is not known. */
+  /** The id of the topic whose positions the store has; empty where it is not known. */
   readonly topicId: string;
-  /** The topic was made anew. */
+  /** Called when somebody made the topic anew. */
   readonly onRemade: (reason: Error) => void;
   readonly store: StoreClient;
   readonly codec: Codec<T>;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly unknownSchemaMs: number;
   readonly toEntries: (value: T, record: IncomingRecord) => EntriesByJournal;
-  /** What a record without a value becomes; nothing by default. */
+  /** The entries of a record without a value; none by default. */
   readonly toRemoval?: (record: IncomingRecord) => EntriesByJournal;
-  /** Has the journal's entries as they are read (TF5), or those of `recentOf`. */
+  /** Gets the entries of the journal, or of `recentOf`, as they are read (TF5). */
   readonly recent?: RecentEntries<JournalEntry> | undefined;
   readonly recentOf?: JournalName;
 }
@@ -77,14 +83,17 @@ export class TopicFollower<T> {
   readonly #connection: KafkaConnection;
   readonly #options: TopicFollowerOptions<T>;
   readonly #readers = new Map<number, LogReader>();
-  /** Next offsets by partition, as the store has them. */
+  /** The next offset of each partition, as the store has it. */
   readonly #positions: Map<number, number>;
-  /** By partition: when the brokers were asked for its end, the last time that the reading stood there. */
+  /**
+   * For each partition, when the brokers were asked for its end, the last time that the reader had read up to it; ms
+   * since the epoch.
+   */
   readonly #readToEndMs = new Map<number, number>();
-  /** Next offsets by partition, of records that were passed over or became no entry (M4 of store.ts). */
+  /** For each partition, the offset after the last record that was passed over or became no entry (M4 of store.ts). */
   readonly #passedTo = new Map<number, number>();
   #ends: readonly PartitionOffsets[] | null = null;
-  /** TF6: records that were not read at the most. */
+  /** TF6: the largest number of unread records so far. */
   #unread = 0;
   #wasReadOnce = false;
   #hasLeaderless = false;
@@ -104,7 +113,9 @@ export class TopicFollower<T> {
     this.#lookLater(0);
   }
 
-  /** Records that stood in the topic at the last look and are not read yet; null before the first. */
+  /**
+   * The number of records that stood in the topic at the last look and are not read yet; null before the first look.
+   */
   get behind(): number | null {
     if (this.#ends === null) return null;
     const unread = ({ partition, start, end }: PartitionOffsets): number =>
@@ -112,13 +123,13 @@ export class TopicFollower<T> {
     return this.#ends.reduce((sum, partition) => sum + unread(partition), 0);
   }
 
-  /** TF6: null before the first look, and once it is over. */
+  /** TF6: null before the first look, and once the first reading is over. */
   get reading(): Reading | null {
     const left = this.behind;
     return left === null || this.#wasReadOnce ? null : { left, of: Math.max(left, this.#unread) };
   }
 
-  /** At this moment everything that stood in the topic was read; null before the first time. */
+  /** Everything that stood in the topic at this moment has been read; null before the first time. */
   get asOfMs(): number | null {
     if (this.#ends === null || this.#hasLeaderless) return null;
     let oldestMs: number | null = null;
@@ -144,7 +155,7 @@ export class TopicFollower<T> {
         () => this.#lookLater(this.#isComplete() ? IDLE_LOOK_MS : LOOK_MS),
         (reason: unknown) => {
           this.#tellRemade(reason);
-          // Once, not at every look.
+          // The failure is logged once, not at every look.
           if (!this.#isTold) this.#say("topic_not_followed", reason);
           this.#isTold = true;
           this.#lookLater(LOOK_MS);
@@ -195,7 +206,7 @@ export class TopicFollower<T> {
     this.#unread = Math.max(this.#unread, left ?? 0);
   }
 
-  /** TF5: answers where the reading begins, where the store wants it from `from` on. */
+  /** TF5: the offset at which the reading begins, where the store needs the records from `from` on. */
   #beginRecent(partition: number, from: number, ends: readonly PartitionOffsets[]): number {
     const { recent } = this.#options;
     if (recent === undefined || recent.nextOf(partition) === from) return from;
@@ -215,7 +226,7 @@ export class TopicFollower<T> {
       if ((read[journal] ?? []).length === 0) this.#passedTo.set(partition, record.offset + 1);
       step.add(read);
       const next = record.offset + 1;
-      // What the store has already goes to those who look on alone.
+      // The entries that the store has already go to watching callers alone.
       if (next !== stored && step.count < STEP_ENTRIES && index < records.length - 1) continue;
       if (this.#isClosed) return;
       if (next > stored) {
@@ -229,7 +240,7 @@ export class TopicFollower<T> {
     }
   }
 
-  /** TF4. Below `stored` whatever cannot be decoded was put aside before. */
+  /** TF4. A record below `stored` that cannot be decoded was put aside before. */
   async #read(record: IncomingRecord, stored: number): Promise<EntriesByJournal> {
     const { codec, toEntries, toRemoval, unreadable } = this.#options;
     if (record.value === null) return toRemoval?.(record) ?? {};
@@ -249,13 +260,13 @@ export class TopicFollower<T> {
     if (this.#isClosed) return;
     this.#tellRemade(reason);
     this.#say("topic_reader_failed", reason, { partition });
-    // Without a timer a look is under way, and sets one when it ends.
+    // Without a timer a look is under way, which sets the timer when it ends.
     if (this.#timer === null) return;
     clearTimeout(this.#timer);
     this.#lookLater(LOOK_MS);
   }
 
-  /** TF3: also where it was made anew before the first reader began. */
+  /** TF3: also where somebody made the topic anew before the first reader began. */
   #tellRemade(reason: unknown): void {
     if (isPosthasteError(reason, "offset_out_of_range")) this.#options.onRemade(reason);
   }
@@ -271,7 +282,7 @@ function toRecent(entry: JournalEntry): ReadEntry<JournalEntry> {
   return { offset, place, value: entry, bytes: ENTRY_BYTES + detail.length + users.length };
 }
 
-/** What goes to the store at a time. */
+/** The entries that go to the store in one step. */
 class EntriesStep {
   readonly entries: Partial<Record<JournalName, JournalEntry[]>> = {};
   count = 0;

@@ -1,9 +1,9 @@
-/** Events that became no delivery as entries of their journal, and back. */
+/** Events that led to no delivery as entries of their journal, and back. */
 import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
-/** One event that became no delivery, and whose it was. */
+/** An event that led to no delivery, and its source. */
 export interface ListedUnrouted extends UnroutedEvent {
   readonly sourceId: string;
   readonly unroutedAtMs: number;
@@ -11,7 +11,7 @@ export interface ListedUnrouted extends UnroutedEvent {
 
 type UnroutedDetail = Omit<ListedUnrouted, "unroutedAtMs" | "cause" | "messageId">;
 
-/** What each event of a record becomes; its place is its index in the record. It is of no destination. */
+/** The entries of a record's events; an entry's place is the event's index in the record, and it has no destination. */
 export function unroutedEntries(
   { sourceId, unroutedAtMs, events }: UnroutedEvents,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
