@@ -1,4 +1,4 @@
-/** Lists that are longer than a browser should hold. */
+/** Lists that are longer than a browser should hold: QL4 of paged-list.tsx. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { found } from "./browser.ts";

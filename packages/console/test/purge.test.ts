@@ -1,4 +1,4 @@
-/** Dead letters that are taken away for good. */
+/** Dead letters that are taken away for good: PD1 and PD2 of purge-dialog.tsx. */
 import { describe, expect, it } from "vitest";
 import { focusOf, found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";

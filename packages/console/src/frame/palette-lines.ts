@@ -26,7 +26,7 @@ export interface PaletteSection {
   readonly lines: readonly PaletteLine[];
 }
 
-/** Those that have a line. A text with a digit is likelier an id than a name; any other is an id where nothing is named so. */
+/** Those with a line. A text with a digit is likelier an id than a name; any other is one where nothing is named so. */
 export function findSections({ typed, destinations, sources, commands }: PaletteSource): readonly PaletteSection[] {
   const id = pastedId(typed);
   const fits = fitting(typed);

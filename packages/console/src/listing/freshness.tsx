@@ -39,8 +39,8 @@ export function Freshness({ asOf, complete, failure = null }: FreshnessProps) {
 }
 
 /**
- * How far control is (`isFirst`: nothing stands before it), where it reads its topics for the first time since its start. What the page shows is read again
- * when that is over.
+ * How far control is, where it reads its topics for the first time since its start. What the page shows is read again
+ * when that is over. `isFirst`: nothing stands before it.
  */
 function StillReading({ isFirst }: { readonly isFirst: boolean }) {
   const { data } = useQuery({
