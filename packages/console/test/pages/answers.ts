@@ -94,16 +94,32 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   "console-deliveries-reading": { ...DELIVERIES, fresh: "control is still reading, 62 % of 1,200,000 records" },
   "/dead-letters": {
     ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
-    ...{ much: "503 1 16:03:19.344", why: "the receiver failed for the whole retry window", mine: "Review and replay" },
+    ...{
+      much: "503 1 dead letter 16:03:19.344",
+      why: "the receiver failed for the whole retry window",
+      mine: "Review and replay",
+    },
     ...{ itself: { none: "what was given up is sent by hand alone" }, fresh: "as of 16:04:21.610", terminal: IN_HELP },
   },
   "/dead-letters/letters": {
-    ...{ about: "Letters", wrong: "window expired", where: "message-1 at 0:1", since: "16:03:19.344", why: "503" },
+    ...{
+      about: "Letters",
+      wrong: "window expired",
+      where: "message-1 at posthaste.dead-letters 0:1",
+      since: "16:03:19.344",
+      why: "503",
+    },
     ...{ much: "3 attempts", itself: { none: "what was given up is sent by hand alone" }, mine: "Review and replay" },
     ...{ fresh: "control is still reading: entries may be missing", terminal: "posthaste dead-letters list --reason" },
   },
   "/replay": {
-    ...{ about: "Replay", wrong: "12,345 dead letters", where: "Billing", since: "16:03:19.344", much: "12,102" },
+    ...{
+      about: "Replay",
+      wrong: "12,345 dead letters",
+      where: "Billing",
+      since: "died from 16:03:19 to",
+      much: "12,102",
+    },
     ...{ why: "503", itself: "What was counted is what is sent, whatever comes meanwhile", mine: "Replay 12,345" },
     ...{ fresh: "the count holds until 17:04:24.145", terminal: IN_HELP },
   },
