@@ -27,6 +27,7 @@ describe("a webhook URL", () => {
   });
 
   it.each([
+    ["", /^settings\.urls\.0\.url: expected a full URL that begins with http/],
     ["a.example/hook", /begins with http/],
     ["//a.example", /begins with http/],
     ["javascript:alert(1)", /begins with http/],
