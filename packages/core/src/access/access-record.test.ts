@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type AccessRecord, isExpired, SESSION_IDLE_MS } from "./access-record.ts";
+import { type AccessRecord, isExpired, LINK_MS, SESSION_IDLE_MS, SESSION_MS } from "./access-record.ts";
 import { missingScopes } from "./scope.ts";
 
 const record: AccessRecord = {
@@ -21,6 +21,10 @@ describe("what may be used by itself", () => {
   it("is a token for ever, or until its end", () => {
     expect(isExpired(record, Number.MAX_SAFE_INTEGER)).toBe(false);
     expect([2999, 3000].map((nowMs) => isExpired({ ...record, expiresAtMs: 3000 }, nowMs))).toEqual([false, true]);
+  });
+
+  it("is a link for 24 hours, and a session for seven days at the most, of which twelve hours idle", () => {
+    expect([LINK_MS, SESSION_MS, SESSION_IDLE_MS].map((ms) => ms / 3_600_000)).toEqual([24, 7 * 24, 12]);
   });
 
   it("is a link until its end, once", () => {
