@@ -13,6 +13,7 @@ import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
 import { openDoctor, toldTopics } from "./doctor/open-doctor.ts";
+import { besideLogs } from "./events/beside-logs.ts";
 import { openEvents } from "./events/open-events.ts";
 import type { Route } from "./http/route.ts";
 import { liveRoutes } from "./live/live-routes.ts";
@@ -70,6 +71,7 @@ function openEventRoutes(parts: Parts, { config, clock }: RoutesOptions): Promis
     ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, clock },
     ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
     logSettings: () => health.heard.book.processes(),
+    beside: besideLogs(names, health.heard.book),
   });
 }
 

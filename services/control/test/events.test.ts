@@ -148,13 +148,13 @@ const verdictOn = async (messageId: string, query = "") => {
 describe("the verdict on an event", () => {
   it.each([
     ["overdue", "waiting_retry", /answered 503; its next try was due /],
-    ["waits", "waiting_retry", /^Not delivered to dst_1 yet: .* answered 503; next try .*, last possible /],
-    ["died", "dead_letter", /^Not delivered to dst_1: given up at .*, window_expired \(.* answered 503\)\.$/],
+    ["waits", "waiting_retry", /^Not delivered to dst_1 yet: .* answered 503; next try .*\.retry-10s, last possible /],
+    ["died", "dead_letter", /given up at .*, window_expired \(receiver; .* answered 503\); .* replay when/],
     ["deferred", "deferred", /^Not delivered to dst_1 yet: deferred since .* its breaker is open after failures/],
     [
       "took-elsewhere",
       "delivered_elsewhere",
-      /by https:\/\/b\.example\/hook; of its other URLs .* answered nothing \(timeout\)\.$/,
+      /by https:\/\/b\.example\/hook in 9 ms; of its other URLs .* answered nothing \(timeout\)\.$/,
     ],
     ["nowhere", "no_destination", /^Not delivered: no destination is connected to "Shop"\.$/],
     ["off", "destination_off", /^Not delivered: every destination of "Shop" was off \("Warehouse" since .*\)\.$/],

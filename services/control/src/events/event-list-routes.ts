@@ -9,6 +9,7 @@ import { isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
 import { judgeWritten, type LookupParts } from "./event-lookup.ts";
 import { type FoundEvent, SEARCHED_JOURNALS, searchEvents } from "./event-search.ts";
@@ -47,6 +48,7 @@ const listedEvent = z.object({
 
 export interface EventListParts extends Omit<LookupParts, "pipeline" | "audit"> {
   readonly suppressed: SuppressedUsers;
+  readonly beside: BesideLogs;
   readonly nowMs: () => number;
 }
 
@@ -62,7 +64,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const leading = judged.find((each) => each.cause === cause);
     // The journals dropped the event's entries since, or a suppression hides them by now.
     if (leading === undefined) return [];
-    const view = (each: typeof leading) => eventView(each, { ...terms, messageId, names });
+    const view = (each: typeof leading) => eventView(each, { ...terms, messageId, names, beside: parts.beside });
     const { type, event, userKey, receivedAt, sentence } = view(leading);
     const told = judged.flatMap((each) => view(each).destinations);
     const destinationIds = [...new Set(told.map((each) => each.destinationId))];

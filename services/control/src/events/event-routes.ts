@@ -4,6 +4,7 @@ import { z } from "zod";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
+import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
@@ -15,6 +16,7 @@ import { refusalsInWords } from "./source-refusals.ts";
 
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
+  readonly beside: BesideLogs;
   readonly nowMs: () => number;
   /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
@@ -56,7 +58,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           ...terms,
           signal,
         });
-        const events = judged.map((each) => eventView(each, { ...terms, messageId, names }));
+        const events = judged.map((each) => eventView(each, { ...terms, messageId, names, beside: parts.beside }));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
         const nothing = {

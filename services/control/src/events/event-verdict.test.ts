@@ -107,6 +107,28 @@ const stood = (then: Partial<DestinationThen>): JudgeTerms["history"] => ({
   at: (_, configOffset) => (configOffset === 4 ? { state: "on", sourceIds: ["src_1"], sinceMs: 7, ...then } : null),
 });
 
+describe("a repeat", () => {
+  const REPEAT: ListedUnrouted = { ...UNROUTED, cause: "duplicate", originOffset: 9, firstOffset: 7 };
+  const origin = { partition: 1, offset: 7 };
+  const firstAtMs = (known: Partial<EventFacts>) => {
+    const event = judge(facts({ ...known, unrouted: [REPEAT, ...(known.unrouted ?? [])] })).find(
+      (each) => "unrouted" in each && each.unrouted === REPEAT,
+    );
+    return event !== undefined && "firstAtMs" in event ? event.firstAtMs : undefined;
+  };
+
+  it.each<[string, Partial<EventFacts>, number | null]>([
+    ["became deliveries", routed({ dst_1: { attempts: [DELIVERED] } }, { origin }), RECEIVED_MS],
+    ["became none", { unrouted: [UNROUTED] }, RECEIVED_MS],
+    ["waits for the router", { unfinished: [UNFINISHED] }, RECEIVED_MS],
+    ["is of another source", { unrouted: [{ ...UNROUTED, sourceId: "src_2" }] }, null],
+    ["is of another partition", { unrouted: [{ ...UNROUTED, originPartition: 2 }] }, null],
+    ["is another event", routed({ dst_1: {} }, { origin: { ...origin, offset: 8 } }), null],
+  ])("knows when the first was received where that %s", (_, known, atMs) => {
+    expect(firstAtMs(known)).toBe(atMs);
+  });
+});
+
 describe("a call that was not accepted", () => {
   it.each([
     [true, "refused"],

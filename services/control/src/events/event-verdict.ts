@@ -30,6 +30,8 @@ export type JudgedEvent = { readonly cause: VerdictCause } & (
       readonly deliveries: readonly JudgedDelivery[];
       /** For `no_destination`: a destination that was connected right after the event. */
       readonly madeAfter: { readonly destinationId: string; readonly atMs: number } | null;
+      /** Of `duplicate_of`: when the first was received, ms since the epoch; null where that is not known. */
+      readonly firstAtMs: number | null;
     }
   | { readonly unfinished: UnfinishedEvent }
   | { readonly refused: ListedRefusal }
@@ -65,7 +67,7 @@ export function judgeEvents(facts: EventFacts, { destinations, ...terms }: Judge
   return [
     ...refusedForGood(facts).map((refused) => ({ cause: "refused" as const, refused })),
     ...facts.rejected.map((rejected) => ({ cause: causeOfRejected(rejected), rejected })),
-    ...facts.unrouted.map((unrouted) => judgeUnrouted(unrouted, configured, terms)),
+    ...facts.unrouted.map((unrouted) => judgeUnrouted(unrouted, configured, { ...terms, facts })),
     ...facts.routed.map((routed) => judgeRouted(routed, configured, terms)),
     ...facts.unfinished.map((unfinished) => ({ cause: "in_pipeline" as const, unfinished })),
   ];
@@ -153,17 +155,34 @@ function judgeOther(
 function judgeUnrouted(
   unrouted: ListedUnrouted,
   configured: readonly Destination[],
-  { history }: Pick<JudgeTerms, "history">,
+  { history, facts }: Pick<JudgeTerms, "history"> & { readonly facts: EventFacts },
 ): JudgedEvent {
   const cause = CAUSE_OF_UNROUTED[unrouted.cause];
   const madeAfter = cause === "no_destination" ? madeRightAfter(unrouted, configured) : null;
-  if (cause !== "destination_off") return { cause, unrouted, deliveries: [], madeAfter };
+  const firstAtMs = cause === "duplicate_of" ? firstReceivedAtMs(unrouted, facts) : null;
+  if (cause !== "destination_off") return { cause, unrouted, deliveries: [], madeAfter, firstAtMs };
   const { configOffset, destinationIds } = unrouted;
   const deliveries = destinationIds.map((destinationId): JudgedDelivery => {
     const then = configOffset === null ? null : history.at(destinationId, configOffset);
     return { destinationId, verdict: offSince(then?.sinceMs ?? null) };
   });
-  return { cause, unrouted, deliveries, madeAfter };
+  return { cause, unrouted, deliveries, madeAfter, firstAtMs };
+}
+
+/** Of the event that a repeat repeats, which came into the same partition before it. */
+function firstReceivedAtMs(
+  { sourceId, originPartition, firstOffset }: ListedUnrouted,
+  facts: EventFacts,
+): number | null {
+  const events = [
+    ...facts.routed.map((each) => ({ sourceId: each.sourceId, ...each.origin, receivedAtMs: receivedAtMsOf(each) })),
+    ...facts.unrouted.map((each) => ({ ...each, partition: each.originPartition, offset: each.originOffset })),
+    ...facts.unfinished,
+  ];
+  const first = events.find(
+    (each) => each.sourceId === sourceId && each.partition === originPartition && each.offset === firstOffset,
+  );
+  return first?.receivedAtMs ?? null;
 }
 
 /** A destination that was made for the event's source right after the event. */

@@ -1,4 +1,5 @@
 /** Events under one message id as the API shows them: cause, sentence, command, timeline. */
+
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { type Behind, VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
@@ -8,6 +9,7 @@ import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
+import type { BesideLogs } from "./beside-logs.ts";
 import type { EventDelivery, RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
 import {
@@ -110,6 +112,7 @@ export interface ViewTerms {
   readonly messageId: string;
   readonly names: Names;
   readonly nowMs: number;
+  readonly beside: BesideLogs;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
 }
 
@@ -214,10 +217,10 @@ function newestAttempt(facts: Pick<EventDelivery, "attempts"> | undefined): Atte
 /** `newest`: the newest logged attempt, where there is one. */
 function toldOf(
   { destinationId, verdict }: JudgedDelivery,
-  { messageId, names, nowMs }: ViewTerms,
+  { messageId, names, nowMs, beside }: ViewTerms,
   newest: AttemptRecord | null = null,
 ): Told {
-  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs }, names);
+  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs, beside }, names);
   const name = names.destination(destinationId);
   if (newest !== null) return tellEndless(newest, name);
   return {

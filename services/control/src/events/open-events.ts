@@ -9,6 +9,7 @@ import type { Route } from "../http/route.ts";
 import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
 import { openScannedTopics } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
+import type { BesideLogs } from "./beside-logs.ts";
 import { eventListRoutes } from "./event-list-routes.ts";
 import type { LookupParts } from "./event-lookup.ts";
 import { eventRoutes } from "./event-routes.ts";
@@ -20,6 +21,7 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
   readonly openCodec: OpenCodec;
   readonly names: TopicNames;
   readonly suppressed: SuppressedUsers;
+  readonly beside: BesideLogs;
   readonly clock: Clock;
   /** See `ScanRoutesOptions`. */
   readonly isStillAllowed: (caller: Caller) => boolean;

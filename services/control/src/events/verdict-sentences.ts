@@ -4,12 +4,15 @@
  */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
+import { attemptsLeft } from "@posthaste/core/verdict/attempts-left";
 import type { Behind, DeliveryVerdict, OtherVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
+import { remedyOf } from "../deliveries/letter-groups.ts";
 import { isoTime } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
+import type { BesideLogs, Obstacle } from "./beside-logs.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
 
 export interface Told {
@@ -23,63 +26,100 @@ export interface Names {
   readonly destination: (id: string) => string;
 }
 
-const DEFERRED_FOR: Readonly<Record<string, string>> = {
-  breaker_open: "its breaker is open after failures",
-  concurrency_limit: "it takes no more requests at a time",
-  window_full: "its deliveries fill the window of their partition",
-  retry_after: "its receiver asked not to be called for a while",
-  unknown_key: "a secret of it is under a key that delivery lacks (POSTHASTE_SECRET_KEYS)",
+/** Why a delivery waits without a request, and what ends that. */
+const DEFERRED_FOR: Readonly<Record<string, (obstacle: Obstacle) => string>> = {
+  breaker_open: ({ nextProbeMs }) =>
+    `its breaker is open after failures, until a probe is answered${nextProbeMs === null ? "" : ` (the next ${isoTime(nextProbeMs)})`}`,
+  concurrency_limit: () => "it takes no more requests at a time, until some of them end",
+  window_full: () => "its deliveries fill the window of their partition, until some of them are done",
+  retry_after: ({ notBeforeMs }) =>
+    `its receiver asked not to be called for a while${notBeforeMs === null ? "" : `, until ${isoTime(notBeforeMs)}`}`,
+  unknown_key: () =>
+    "a secret of it is under a key that delivery lacks, until its POSTHASTE_SECRET_KEYS has the key again",
 };
 
 const STOPPED = "a deletion request stopped the user's events";
 
-/** `about`: the delivery's message, its destination, and the current time. */
-export function tellDelivery(
-  verdict: DeliveryVerdict | OtherVerdict,
-  about: { readonly messageId: string; readonly destinationId: string; readonly nowMs: number },
-  names: Names,
-): Told {
-  const name = names.destination(about.destinationId);
+/** A delivery of which something is told. */
+export interface ToldDelivery {
+  readonly messageId: string;
+  readonly destinationId: string;
+  readonly nowMs: number;
+  readonly beside: BesideLogs;
+}
+
+export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: ToldDelivery, names: Names): Told {
+  const { destinationId } = delivery;
+  const name = names.destination(destinationId);
   switch (verdict.cause) {
     case "delivered":
-      return done(`Delivered to ${name} at ${isoTime(verdict.atMs)} by ${verdict.url}, ${tries(verdict.tries)}.`);
+      return done(`${deliveredInWords(verdict, name)}, ${tries(verdict.tries)}.`);
     case "delivered_elsewhere": {
       const others = verdict.others.map(inWords).join("; ");
-      return done(`Delivered to ${name} at ${isoTime(verdict.atMs)} by ${verdict.url}; of its other URLs ${others}.`);
+      return done(`${deliveredInWords(verdict, name)}; of its other URLs ${others}.`);
     }
-    case "waiting_retry": {
-      const last = verdict.deadlineMs === null ? "" : `, last possible ${isoTime(verdict.deadlineMs)}`;
-      const answered = verdict.last.map(inWords).join("; ");
-      const tried = answered === "" ? "" : `${answered}; `;
-      const next = verdict.dueAtMs > about.nowMs ? "next try" : "its next try was due";
-      const sentence = `Not delivered to ${name} yet: ${tried}${next} ${isoTime(verdict.dueAtMs)}${last}.`;
-      return { sentence, command: `posthaste deliveries --message-id ${shellWord(about.messageId)}` };
-    }
+    case "waiting_retry":
+      return tellWaiting(verdict, delivery, name);
     case "deferred": {
-      const why = DEFERRED_FOR[verdict.deferredCause] ?? verdict.deferredCause;
-      const due = verdict.dueAtMs === null ? "" : `, looked at again ${isoTime(verdict.dueAtMs)}`;
-      const sentence = `Not delivered to ${name} yet: deferred since ${isoTime(verdict.sinceMs)}, since ${why}${due}.`;
-      return { sentence, command: `posthaste destinations get ${about.destinationId}` };
+      const why = DEFERRED_FOR[verdict.deferredCause]?.(delivery.beside.obstacle(destinationId));
+      const due = verdict.dueAtMs === null ? "" : `; looked at again ${isoTime(verdict.dueAtMs)}`;
+      const since = `deferred since ${isoTime(verdict.sinceMs)}, since ${why ?? verdict.deferredCause}`;
+      return {
+        sentence: `Not delivered to ${name} yet: ${since}${due}.`,
+        command: `posthaste destinations get ${destinationId}`,
+      };
     }
     case "in_pipeline": {
       const sentence = `Not delivered to ${name} yet: delivery is not done with it, ${behindInWords(verdict)}.`;
       return { sentence, command: "posthaste doctor" };
     }
     case "destination_off": {
-      const command = `posthaste destinations update ${about.destinationId} --enabled`;
+      const command = `posthaste destinations update ${destinationId} --enabled`;
       return { sentence: `Not sent to ${name}: it was off${offInWords(verdict)}.`, command };
     }
     case "suppressed":
       return { sentence: `Not delivered to ${name}: ${STOPPED}.`, command: "posthaste deletions list" };
-    case "dead_letter": {
-      const answered = verdict.last.length === 0 ? "" : ` (${verdict.last.map(inWords).join("; ")})`;
-      const end = `given up at ${isoTime(verdict.atMs)} after ${tries(verdict.tries)}`;
-      const purged = verdict.place === null && verdict.reasonClass !== null ? "; its dead letter was purged" : "";
-      const sentence = `Not delivered to ${name}: ${end}, ${verdict.reason}${answered}${purged}.`;
-      const command = verdict.place === null ? null : `posthaste dead-letters replay --places ${verdict.place}`;
-      return { sentence, command };
-    }
+    case "dead_letter":
+      return tellDead(verdict, name);
   }
+}
+
+type Verdict<Cause extends string> = Extract<DeliveryVerdict, { readonly cause: Cause }>;
+
+type DeliveredVerdict = Extract<DeliveryVerdict, { readonly url: string }>;
+
+function deliveredInWords({ atMs, url, durationMs }: DeliveredVerdict, name: string): string {
+  return `Delivered to ${name} at ${isoTime(atMs)} by ${url} in ${Math.round(durationMs)} ms`;
+}
+
+function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ToldDelivery, name: string): Told {
+  const { dueAtMs, delayMs, deadlineMs, last } = verdict;
+  const { messageId, nowMs, beside } = delivery;
+  const retryDelaysMs = beside.retryDelaysMs();
+  const answered = last.map(inWords).join("; ");
+  const left = retryDelaysMs === null ? null : attemptsLeft(verdict, retryDelaysMs);
+  const parts = [
+    `${dueAtMs > nowMs ? "next try" : "its next try was due"} ${isoTime(dueAtMs)}`,
+    ...(delayMs === 0 ? [] : [`it waits in ${beside.retryTopic(delayMs)}`]),
+    ...(left === null ? [] : [left === 1 ? "the last one" : `${left} tries left at the most`]),
+    ...(deadlineMs === null ? [] : [`last possible ${isoTime(deadlineMs)}`]),
+  ];
+  const sentence = `Not delivered to ${name} yet: ${answered === "" ? "" : `${answered}; `}${parts.join(", ")}.`;
+  return { sentence, command: `posthaste deliveries --message-id ${shellWord(messageId)}` };
+}
+
+function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
+  const { atMs, reason, reasonClass, last, place } = verdict;
+  const why = [...(reasonClass === null ? [] : [reasonClass]), ...last.map(inWords)].join("; ");
+  const end = `given up at ${isoTime(atMs)} after ${tries(verdict.tries)}, ${reason}${why === "" ? "" : ` (${why})`}`;
+  const command = place === null ? null : `posthaste dead-letters replay --places ${place}`;
+  if (reasonClass === null) return { sentence: `Not delivered to ${name}: ${end}.`, command };
+  const [first] = last;
+  const error = first === undefined ? null : String(first.status ?? first.error);
+  // The letter holds what was put into it.
+  const group = { reason, reasonClass, error } as Parameters<typeof remedyOf>[0];
+  const after = place === null ? "its dead letter was purged" : remedyOf(group);
+  return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };
 }
 
 /** ` since …, switched off by …`, as far as control knows it. */
@@ -91,7 +131,10 @@ function offInWords({ sinceMs, by }: Extract<OtherVerdict, { readonly cause: "de
 type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }>;
 
 /** An event that led to no delivery. */
-export function tellUnrouted({ unrouted: event, deliveries, madeAfter }: JudgedUnrouted, names: Names): Told {
+export function tellUnrouted(
+  { unrouted: event, deliveries, madeAfter, firstAtMs }: JudgedUnrouted,
+  names: Names,
+): Told {
   const source = names.source(event.sourceId);
   const [first] = event.destinationIds;
   switch (event.cause) {
@@ -118,7 +161,8 @@ export function tellUnrouted({ unrouted: event, deliveries, madeAfter }: JudgedU
     case "duplicate": {
       const { originPartition, firstOffset } = event;
       const where = firstOffset === null ? "earlier" : `at ${originPartition}:${firstOffset} of the events`;
-      return done(`Not delivered again: ${source} sent this message id before, ${where}.`);
+      const when = firstAtMs === null ? "" : `, received ${isoTime(firstAtMs)}`;
+      return done(`Not delivered again: ${source} sent this message id before, ${where}${when}.`);
     }
     case "suppressed":
       return {
