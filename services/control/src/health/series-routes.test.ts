@@ -8,7 +8,7 @@ import { seriesRoutes } from "./series-routes.ts";
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");
 const minutesBefore = (minutes: number) => new Date(NOON_MS - minutes * MINUTE_MS).toISOString();
 
-/** The steps that are told at noon, in minutes before it. One was counted in each of the minutes from eleven to noon. */
+/** The steps that are told at noon, in minutes before it. One was counted in each minute from eleven to noon. */
 async function stepsOf(query: Readonly<Record<string, string>>): Promise<readonly number[]> {
   const table = new HealthTable(new DatabaseSync(":memory:"), () => NOON_MS);
   const rows = Array.from({ length: 61 }, (_, minute) => ({
