@@ -1,6 +1,6 @@
 /**
- * Delivery processes that are gone, and those whose clock is off, over what they say in a real topic. Rules: HB1, HB4 and
- * HB5 of health-book.ts.
+ * Delivery processes that are gone, and those whose clock is off, over what they say in a real topic. Rules: HB1 and
+ * HB4 of health-book.ts.
  */
 import type { HealthRecord } from "@posthaste/core/health/health-record";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
