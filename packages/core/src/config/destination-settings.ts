@@ -24,7 +24,8 @@ const urlInput = z
   .max(MAX_URL_LENGTH, `a URL has at most ${MAX_URL_LENGTH} characters`)
   .superRefine((url, context) => {
     const problem = urlProblem(url);
-    if (problem !== null) context.addIssue({ code: "custom", message: url === "" ? problem : `${quotedUrl(url)}: ${problem}` });
+    if (problem !== null)
+      context.addIssue({ code: "custom", message: url === "" ? problem : `${quotedUrl(url)}: ${problem}` });
   })
   .meta({ format: "uri", description: "Full URL, http or https, without user name or password." });
 
