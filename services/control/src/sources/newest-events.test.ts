@@ -81,3 +81,12 @@ it("has nothing once it was cleared", () => {
   events.clear();
   expect(offsets(events)).toEqual([]);
 });
+
+it("NE1: keeps as many of a second once it was cleared as before: a topic that was made anew begins with the same seconds", () => {
+  const events = new NewestEvents();
+  for (let offset = 0; offset < A_SECOND; offset += 1) keep(events, 0, offset);
+  expect(keep(events, 0, A_SECOND)).toBe(false);
+  events.clear();
+  const kept = Array.from({ length: A_SECOND + 1 }, (_, offset) => keep(events, 0, offset));
+  expect(kept.filter(Boolean)).toHaveLength(A_SECOND);
+});

@@ -61,6 +61,7 @@ export class NewestEvents {
   clear(): void {
     this.#kept = [];
     this.#bytes = 0;
+    this.#ofSecond.clear();
   }
 
   #newest(): Kept[] {
