@@ -150,9 +150,9 @@ class FollowedKeys implements KeyTable {
   }
 
   refresh(timeoutMs: number): Promise<void> {
-    const giveUpAtMs = performance.now() + timeoutMs;
+    const giveUpAtMs = this.#clock.monotonicMs() + timeoutMs;
     const refreshed = this.#askEnd().then((end) =>
-      this.#reader?.reached(end, Math.max(0, giveUpAtMs - performance.now())),
+      this.#reader?.reached(end, Math.max(0, giveUpAtMs - this.#clock.monotonicMs())),
     );
     return withDeadline(refreshed, timeoutMs, `reading ${this.#options.topic} to its end`);
   }
