@@ -43,4 +43,19 @@ describe("a shared question", () => {
     out[1]?.resolve("second");
     expect(await second).toBe("second");
   });
+
+  it("has one run out at a time, also where an asker asks again at the end of its run while others wait", async () => {
+    const { out, ask } = createQuestions();
+    let again: Promise<string> | undefined;
+    const first = ask().then(() => {
+      again = ask();
+    });
+    const waiting = ask();
+    out[0]?.resolve("first");
+    await first;
+    await expect.poll(() => out.length).toBe(2);
+    out[1]?.resolve("second");
+    expect(await Promise.all([waiting, again])).toEqual(["second", "second"]);
+    expect(out).toHaveLength(2);
+  });
 });

@@ -1,9 +1,8 @@
 /** One request for many callers: each caller gets an answer to a request that went out after the call. */
 
 /**
- * Wraps `ask` so that callers share its runs. Calls that come while it runs share the next run, since the answer that
- * is on its way may be older than the call. Two runs overlap only when a caller calls again in the moment in which its
- * run ended, while others wait for the next run.
+ * Wraps `ask` so that callers share its runs, of which at most one is out at a time. Calls that come while it runs
+ * share the next run, since the answer that is on its way may be older than the call.
  */
 export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
   let out: Promise<T> | null = null;
@@ -15,8 +14,10 @@ export function singleFlight<T>(ask: () => Promise<T>): () => Promise<T> {
     return out;
   };
   return () => {
+    // Between the end of a run and the start of the next, a new call waits with the others.
+    if (next !== null) return next;
     if (out === null) return start();
-    next ??= out
+    next = out
       .catch(() => {})
       .then(() => {
         next = null;
