@@ -30,8 +30,9 @@ export interface FoundPlace<P extends TopicPartition> {
 }
 
 /**
- * From this try on, an offset outside the log ends the search. Before, the search tries again: a new leader may answer
- * with an old end offset for a moment.
+ * So many tries with an offset outside the log end the search. Before, the search tries again: a new leader may answer
+ * with an old end offset for a moment. Tries that failed for another reason do not count, and an answer begins the
+ * count anew: the partitions that it left out get their leaders later.
  */
 const OUT_OF_RANGE_TRIES = 3;
 
@@ -42,6 +43,7 @@ export async function findPlaces<P extends TopicPartition>(
 ): Promise<void> {
   const { connection, session, groupId, terms, isCurrent, onAnswer, onFailure } = options;
   let left = gained;
+  let outOfRange = 0;
   for (let failures = 1; isCurrent() && left.length > 0; failures += 1) {
     try {
       const places = await locatePartitions(connection, session, left, terms);
@@ -50,9 +52,11 @@ export async function findPlaces<P extends TopicPartition>(
       const leaderless = left.filter((partition) => !found.some((each) => each.partition === partition));
       onAnswer(found, leaderless);
       left = leaderless;
+      outOfRange = 0;
     } catch (error) {
       if (!isCurrent()) return;
-      const triesAgain = isPosthasteError(error, "offset_out_of_range") && failures < OUT_OF_RANGE_TRIES;
+      if (isPosthasteError(error, "offset_out_of_range")) outOfRange += 1;
+      const triesAgain = isPosthasteError(error, "offset_out_of_range") && outOfRange < OUT_OF_RANGE_TRIES;
       if (isPosthasteError(error) && !error.retryable && !triesAgain) return onFailure(error);
       connection.log.debug({ event: "places_unknown", group: groupId, failures, err: error });
     }
