@@ -2,7 +2,7 @@
  * Bounds the connections of a server, and with them the resources that clients can hold which send requests without
  * reading the answers, or do nothing at all.
  *
- * Owns: for each connection with open requests, their number, and since when the oldest of them is served.
+ * Owns: for each connection with open requests, those requests, and since when the oldest of them is served.
  * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests: no client that we know of sends
  *      a second request before the answer to the first. Requests that were read from the socket together with them
  *      still reach the server's other listeners, which find the socket destroyed (`isCutOff`).
@@ -13,7 +13,8 @@
  *      keep-alive ends it.
  * SL4  At most `maxConnections` connections are open. After `maxRequests` requests on one, the client must open
  *      another.
- * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it.
+ * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it. While it
+ *      waits behind others on its connection, SL2 and SL3 bound the connection for the others' sake.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -38,12 +39,13 @@ export const DEFAULT_SOCKET_LIMITS: SocketLimits = {
 };
 
 interface Open {
-  requests: number;
+  /** The oldest first: the server answers them in this order. */
+  readonly requests: IncomingMessage[];
   sinceMs: number;
 }
 
 export interface LimitedSockets {
-  /** Exempts the connection's request from SL2 and SL3 until it is over (SL5). */
+  /** Exempts the request from SL2 and SL3 until it is over (SL5). */
   letLast(request: IncomingMessage): void;
 }
 
@@ -55,36 +57,41 @@ export function isCutOff({ socket }: IncomingMessage): boolean {
 /** Bounds a server's connections until the server closes. */
 export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
-  const lasting = new Set<Socket>();
+  const lasting = new WeakSet<IncomingMessage>();
+  const mayLast = ([oldest]: readonly IncomingMessage[]) => oldest !== undefined && lasting.has(oldest);
   server.maxConnections = limits.maxConnections;
   server.maxRequestsPerSocket = limits.maxRequests;
   server.setTimeout(limits.idleMs);
 
-  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
     if (socket.destroyed) return;
-    const of = open.get(socket) ?? { requests: 0, sinceMs: performance.now() };
+    const of = open.get(socket) ?? { requests: [], sinceMs: performance.now() };
     open.set(socket, of);
-    of.requests++;
+    of.requests.push(request);
+    if (mayLast(of.requests)) socket.setTimeout(0);
     response.once("close", () => {
-      of.requests--;
-      if (lasting.delete(socket)) socket.setTimeout(limits.idleMs);
+      const couldLast = mayLast(of.requests);
+      of.requests.splice(of.requests.indexOf(request), 1);
+      const canLast = mayLast(of.requests);
+      if (canLast !== couldLast) socket.setTimeout(canLast ? 0 : limits.idleMs);
       // The connection's other requests waited behind this one, so their time begins now (SL2).
       of.sinceMs = performance.now();
-      if (of.requests === 0) open.delete(socket);
+      if (of.requests.length === 0) open.delete(socket);
     });
-    if (of.requests > limits.maxOpenRequests) socket.destroy();
+    if (of.requests.length > limits.maxOpenRequests) socket.destroy();
   });
 
   const checking = setInterval(() => {
     const latestMs = performance.now() - limits.exchangeMs;
-    for (const [socket, { sinceMs }] of open) if (sinceMs < latestMs && !lasting.has(socket)) socket.destroy();
+    for (const [socket, { requests, sinceMs }] of open) if (sinceMs < latestMs && !mayLast(requests)) socket.destroy();
   }, limits.checkMs);
   checking.unref();
   server.once("close", () => clearInterval(checking));
   return {
-    letLast: ({ socket }) => {
-      lasting.add(socket);
-      socket.setTimeout(0);
+    letLast: (request) => {
+      lasting.add(request);
+      if (mayLast(open.get(request.socket)?.requests ?? [])) request.socket.setTimeout(0);
     },
   };
 }

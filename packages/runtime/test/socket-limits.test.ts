@@ -191,6 +191,37 @@ it("SL3, SL5: cuts off a connection on which nothing moves behind a request that
   expect(received).toMatch(/^HTTP\/1.1 200/);
 });
 
+/** Two requests in one write, of which the handler of the second lets it last. */
+async function startPipelined(limits: Partial<SocketLimits>): Promise<readonly ServerResponse[]> {
+  vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval"] });
+  const responses: ServerResponse[] = [];
+  const letLast = await start((_request, response) => responses.push(response), limits);
+  server?.prependListener("request", (request) => {
+    if (request.url === "/long") letLast(request);
+  });
+  const socket = await open();
+  socket.resume();
+  socket.write(`${GET}GET /long HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await eventuallyAsked(responses, 2);
+  return responses;
+}
+
+it("SL5: lets a request last behind another one, which ends before", async () => {
+  const [first, long] = await startPipelined({ exchangeMs: 400, idleMs: 60_000 });
+  const idleMs = () => long?.req.socket.timeout;
+  expect(idleMs()).toBe(60_000);
+  await answer(first);
+  vi.advanceTimersByTime(2_000);
+  expect([long?.req.socket.destroyed, idleMs()]).toEqual([false, 0]);
+  await answer(long);
+});
+
+it("SL2, SL5: cuts off a request that takes too long, however long the one behind it may last", async () => {
+  const [first] = await startPipelined({ exchangeMs: 400 });
+  vi.advanceTimersByTime(2_000);
+  expect(first?.req.socket.destroyed).toBe(true);
+});
+
 it("SL3: cuts off a connection on which nothing moves", async () => {
   await start(() => {}, { idleMs: 200 });
   const socket = await open();
