@@ -65,7 +65,7 @@ export const controlSettings = withConnections({
   ),
   /** The other services whose readiness is part of control's. */
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
-  /** Ingest's address as control and senders reach it, for sample calls. */
+  /** Ingest's address as control and senders reach it, with the path that stands before `/v1`, for sample calls. */
   POSTHASTE_INGEST_URL: address().optional(),
   /** Receivers on control's own port to try deliveries with; for local use. */
   POSTHASTE_TEST_RECEIVER: flag().default(false),

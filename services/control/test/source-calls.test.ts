@@ -7,6 +7,7 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { sendSample } from "../src/sources/sample-call.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
 
@@ -219,6 +220,13 @@ describe("a sample call", () => {
     expect((await sample()).body).toMatchObject({
       ...{ taken: false, status: 401, code: "source_disabled", message: "It is off." },
     });
+  });
+
+  it.each(["/behind", "/behind/", "//behind"])("goes below the path %s of ingest's address", async (path) => {
+    const call = { writeKey, type: "track", messageId: "m-1", nowMs: NOW_MS } as const;
+    const address = `${ingest.url}${path}?and=what-follows#it`;
+    expect(await sendSample({ ...call, ingestUrl: address })).toMatchObject({ taken: true });
+    expect(ingest.requests.map((request) => request.path)).toEqual([`${path.replace(/\/$/, "")}/v1/track`]);
   });
 
   it("follows no redirect: the write key goes to ingest alone", async () => {

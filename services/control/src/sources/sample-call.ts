@@ -8,7 +8,7 @@ import type { CallType } from "@posthaste/core/call/call-schema";
 import { sampleEvent } from "../sample-event.ts";
 
 export interface SampleOptions {
-  /** Ingest's address; the call uses its scheme, host and port alone. */
+  /** Ingest's address; the call goes below its path, and leaves a query out. */
   readonly ingestUrl: string;
   readonly writeKey: string;
   readonly type: CallType;
@@ -38,7 +38,7 @@ export async function sendSample({
   messageId,
   nowMs,
 }: SampleOptions): Promise<SampleOutcome> {
-  const url = new URL(`/v1/${type}`, ingestUrl);
+  const url = sampleUrl(ingestUrl, type);
   try {
     const response = await fetch(url, {
       method: "POST",
@@ -62,6 +62,15 @@ export async function sendSample({
   } catch (error) {
     return { taken: false, status: null, code: null, message: reasonOf(error, url.origin) };
   }
+}
+
+function sampleUrl(ingestUrl: string, type: CallType): URL {
+  const url = new URL(ingestUrl);
+  // The path is set and not resolved: a path that begins with two slashes would name another host.
+  url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/${type}`;
+  url.search = "";
+  url.hash = "";
+  return url;
 }
 
 function sampleCall(type: CallType, messageId: string, nowMs: number) {
