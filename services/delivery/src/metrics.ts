@@ -70,7 +70,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   return {
     endToEnd: new LatencyHistogram({
       name: "posthaste_end_to_end_latency_seconds",
-      help: "From the receipt of a call to the first 2xx for its delivery.",
+      help: "From the receipt of a call to the first 2xx for its delivery; without deliveries that have 2xx from attempts for some of their URLs alone, as retries under `settle: each` may be.",
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600, 14_400],
       registry,
     }),

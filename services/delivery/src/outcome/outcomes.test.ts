@@ -155,6 +155,17 @@ describe("an attempt", () => {
     expect(observed.logged).toMatchObject([{ type: "delete", outcome: "delivered" }]);
   });
 
+  it("counts no time where a delivery got its every 2xx from retries for some of its URLs, rather than two", () => {
+    observed.destination = { ...DESTINATION, settle: "each" };
+    const seen = vi.spyOn(observed.metrics.endToEnd, "record");
+    for (const [offset, url] of ["https://a.example/", "https://b.example/"].entries()) {
+      observed.run(observed.retry(4 + offset, `deliveries/0/7/${offset}`, { attempts: 1, urls: [url] }));
+      observed.listener.onSettled(observed.answered(200));
+    }
+    expect(observed.finished).toEqual([4, 5]);
+    expect(seen).not.toHaveBeenCalled();
+  });
+
   it("counts the time to the first 2xx once for a delivery, and not for what is left of one", async () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     const seen = vi.spyOn(observed.metrics.endToEnd, "record");

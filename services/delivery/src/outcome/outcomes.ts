@@ -220,7 +220,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
 
   #observeDelivered({ delivery, progress, destination }: CheckedDelivery, nowMs: number): void {
     // Under `settle: each` a retry for some of the URLs follows an attempt that another URL may have answered with the
-    // first 2xx.
+    // first 2xx. A delivery that fell apart into such retries before any 2xx is left out: none of its records knows
+    // what became of the others, and the metric counts a delivery at most once.
     if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
     this.#options.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
