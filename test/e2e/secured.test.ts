@@ -121,7 +121,11 @@ describe("with nothing but what is its own", () => {
         `router ${names.events}`,
       ]);
     }, ARRIVAL);
-    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({ matched: 7, reproduced: 7 });
+    expect(await control.call("POST", "/v1/unreadable/reproduce", {})).toEqual({
+      matched: 7,
+      reproduced: 7,
+      refused: 0,
+    });
   });
 
   it("control compares all topics with the catalogue, and finds nothing wrong with them", async () => {

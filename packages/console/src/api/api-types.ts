@@ -134,7 +134,7 @@ export type ValuesChange = { readonly changed: number; readonly unchanged: numbe
 
 export type UnreadablePage = { readonly data: readonly ({ readonly place: string; readonly topic: string; readonly partition: number; readonly offset: number; readonly reason: "not_framed" | "unknown_schema" | "not_of_schema"; readonly error: string; readonly time: string; readonly by: string; readonly bytes: (number) | (null); readonly reproduced: boolean })[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 
-export type Reproduced = { readonly matched: number; readonly reproduced: number };
+export type Reproduced = { readonly matched: number; readonly reproduced: number; readonly refused: number };
 
 export type TokenPage = { readonly data: readonly ({ readonly id: string; readonly name: string; readonly scopes: readonly ("read" | "write" | "replay")[]; readonly createdAt: string; readonly createdBy: string; readonly linkUntil: (string) | (null); readonly sessionUsedAt: (string) | (null); readonly usedAt: (string) | (null) })[]; readonly nextCursor: (string) | (null); readonly asOf: (string) | (null); readonly complete: boolean };
 

@@ -8,11 +8,13 @@
  *      deliveries that were routed after it, it would count as a repeat by its origin (D1 of docs/design.md).
  * UP3  A record is marked as produced again only when the brokers have it in its topic: a crash between the two leads
  *      to a record that is produced twice, never to a record that is marked and lost.
- * UP4  A record that retention removed, or whose topic no longer exists, holds up no other. The first is reported as
- *      gone; the second stays as it is, except for that of a retry topic, which goes the way of UP2.
+ * UP4  A record that retention removed, whose topic no longer exists, or that its topic does not take, holds up no
+ *      other. The first is reported as gone; the others stay as they are, the last counted as refused. One whose retry
+ *      topic no longer exists goes the way of UP2.
  */
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import { ownHeaders } from "@posthaste/contracts/unreadable-headers";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
@@ -25,6 +27,8 @@ const SEND_TIMEOUT_MS = 10_000;
 export interface Reproduced {
   /** The number of records that were produced again. */
   readonly count: number;
+  /** The number of records that their topic does not take, such as those larger than its limit is now. */
+  readonly refused: number;
   /** The entries whose records are no longer in `posthaste.unreadable`. */
   readonly gone: readonly UnreadableEntry[];
 }
@@ -43,16 +47,21 @@ export async function reproduce(
     topics: [...new Set([names.unreadable, names.audit, ...targets])],
   });
   try {
-    let count = 0;
+    let [count, refused, isAudited] = [0, 0, false];
     const gone: UnreadableEntry[] = [];
+    // The audit's record of who asked goes before the first record, in a send of its own: a refusal of the other record
+    // does not tell whether the audit has this one.
+    const audit = async () => {
+      if (!isAudited) await withDeadline(producer.send(audited), SEND_TIMEOUT_MS, "recording who asked");
+      isAudited = true;
+    };
     for (const entry of entries) {
-      // The audit's record of who asked goes along with the first record.
-      const first = count === 0 ? audited : [];
-      const outcome = await reproduceOne({ connection, names, producer, target, audited: first }, entry);
+      const outcome = await reproduceOne({ connection, names, producer, target, audit }, entry);
       if (outcome === "sent") count += 1;
+      if (outcome === "refused") refused += 1;
       if (outcome === "gone") gone.push(entry);
     }
-    return { count, gone };
+    return { count, refused, gone };
   } finally {
     await producer.close();
   }
@@ -63,17 +72,17 @@ interface Reproducing {
   readonly names: TopicNames;
   readonly producer: Producer;
   readonly target: Target;
-  /** The audit's records, for the same send. */
-  readonly audited: readonly OutgoingRecord[];
+  /** Sends the audit's records before the first record of the call, and nothing before the others. */
+  readonly audit: () => Promise<void>;
 }
 
 /** The topic to which a record of a topic is produced again; null where that topic no longer exists (UP4). */
 type Target = (topic: string) => string | null;
 
 async function reproduceOne(
-  { connection, names, producer, target, audited }: Reproducing,
+  { connection, names, producer, target, audit }: Reproducing,
   entry: UnreadableEntry,
-): Promise<"sent" | "gone" | "without topic"> {
+): Promise<"sent" | "refused" | "gone" | "without topic"> {
   const topic = target(entry.topic);
   if (topic === null) return "without topic";
   const record = await readRecord(connection, { topic: names.unreadable, ...entry.at }, READ_TIMEOUT_MS);
@@ -84,8 +93,15 @@ async function reproduceOne(
     value: record.value,
     headers: ownHeaders(record.headers),
   };
-  // UP3
-  await withDeadline(producer.send([again, ...audited]), SEND_TIMEOUT_MS, `producing a record of ${topic} again`);
+  await audit();
+  try {
+    // UP3
+    await withDeadline(producer.send([again]), SEND_TIMEOUT_MS, `producing a record of ${topic} again`);
+  } catch (error) {
+    if (!isPosthasteError(error, "invalid_input")) throw error;
+    connection.log.warn({ event: "unreadable_record_refused", topic, place: placeOf(entry), err: error });
+    return "refused";
+  }
   const { partition } = entry.at;
   const mark = { topic: names.unreadable, partition, key: null, value: null };
   const marked = producer.send([{ ...mark, headers: { [REPRODUCED_HEADER]: placeOf(entry) } }]);

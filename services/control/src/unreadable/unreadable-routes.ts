@@ -56,6 +56,7 @@ const reproduceInput = z.strictObject({
 const reproduceAnswer = z.object({
   matched: z.int().describe("Records that fit and were not produced again yet."),
   reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
+  refused: z.int().describe("Those that their topic does not take: they are larger than its limit now."),
 });
 
 export function unreadableRoutes({ journal, reproduce, trail, clock }: UnreadableRoutesOptions): readonly Route[] {
@@ -100,14 +101,14 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
           const fitting = journal
             .entries()
             .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
-          if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0 };
+          if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0, refused: 0 };
           // The oldest come first, in the order in which the services put them aside.
           const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
           const to = { ...wanted, records: chosen.length };
           const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
-          const { count, gone } = await reproduce(chosen, audited);
+          const { count, refused, gone } = await reproduce(chosen, audited);
           for (const entry of gone) journal.drop(entry);
-          return { matched: fitting.length - gone.length, reproduced: count };
+          return { matched: fitting.length - gone.length, reproduced: count, refused };
         }),
     }),
   ];
