@@ -269,6 +269,8 @@ describe.skipIf("missing" in found)("a destination", () => {
     await page.getByText(secret).waitFor();
     expect([await axeFaults(page), await page.getByRole("button", { name: "Rotate" }).count()]).toEqual([[], 0]);
     await page.getByRole("button", { name: "Switch all the same" }).waitFor();
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expect.poll(() => sidewaysPx(page)).toBe(0);
     await page.getByRole("button", { name: /^Check/ }).click();
     await page.getByText("The receiver accepts it.").waitFor();
     expect(bodies("POST /v1/destinations/{id}/test")).toEqual([{ signWith: "next" }]);
