@@ -32,7 +32,10 @@ const DEEDS: Readonly<Record<string, string>> = {
   remove: "removed",
   revoke: "revoked",
   rotate: "rotated the key of",
-  resend: "sent again to",
+  resend: "sent a delivery again, as",
   replay: "replayed dead letters of",
+  name: "named the next secret of",
   switch: "switched the secret of",
+  retire: "retired the old secret of",
+  undo: "undid a step of the secret's rotation of",
 };
