@@ -42,6 +42,12 @@ describe.skipIf("missing" in found)("a token", () => {
     );
   });
 
+  it("is made at the terminal by the line that stands where there is none", async () => {
+    const none = { data: [], nextCursor: null, asOf: null, complete: true };
+    const page = await visit("/access", { "GET /v1/tokens": { body: none } });
+    await page.getByText("posthaste tokens create --name NAME --scopes read --link", { exact: true }).waitFor();
+  });
+
   it("says whether its link was opened, and when its text and a browser used it last", async () => {
     const tokens = exampleOf("GET /v1/tokens").body as { readonly data: readonly object[] };
     const use = { sessionUsedAt: "2026-11-22T10:42:00.000Z", linkUntil: null, usedAt: null };

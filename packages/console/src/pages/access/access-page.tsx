@@ -47,7 +47,7 @@ export function AccessPage() {
         what="tokens"
         isEmpty={({ data }) => data.length === 0}
         empty={
-          <Empty action={create} command="posthaste tokens create NAME --scopes read --link">
+          <Empty action={create} command="posthaste tokens create --name NAME --scopes read --link">
             Nobody but the administrator has a token.
           </Empty>
         }
