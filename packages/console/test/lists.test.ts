@@ -182,6 +182,24 @@ describe.skipIf("missing" in found)("a list", () => {
     await page.waitForURL("**/destinations/dst_1?tab=settings");
   });
 
+  it("of groups of dead letters tells one moment where all died at once, else the first and the last", async () => {
+    const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
+    const died = (destinationId: string, firstAt: string) => ({
+      ...{ ...answer.data[0], destinationId, firstAt, lastAt: "2026-11-22T10:10:00.000Z" },
+    });
+    const data = [died("dst_at_once", "2026-11-22T10:10:00.000Z"), died("dst_over_time", "2026-11-22T10:00:00.000Z")];
+    const page = await visit("/dead-letters", { "GET /v1/dead-letters/groups": { body: { ...answer, data } } });
+    await page.getByText("dst_over_time").waitFor();
+    const momentsOf = (name: string) =>
+      page
+        .getByRole("row")
+        .filter({ hasText: name })
+        .locator("time")
+        .evaluateAll((times) => times.map((time) => time.getAttribute("datetime")));
+    expect(await momentsOf("dst_at_once")).toEqual(["2026-11-22T10:10:00.000Z"]);
+    expect(await momentsOf("dst_over_time")).toEqual(["2026-11-22T10:00:00.000Z", "2026-11-22T10:10:00.000Z"]);
+  });
+
   it("of groups of dead letters says of which the receiver answers again", async () => {
     const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
     const health = exampleOf("GET /v1/health/destinations").body as { readonly data: readonly object[] };

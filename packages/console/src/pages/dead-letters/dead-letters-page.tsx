@@ -129,7 +129,12 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
         <span className={styles["unit"]}> {count === 1 ? "dead letter" : "dead letters"}</span>
       </span>
       <span className={styles["detail"]}>
-        <MomentText at={firstAt} /> – <MomentText at={lastAt} withDistance />
+        {firstAt !== lastAt && (
+          <>
+            <MomentText at={firstAt} /> –{" "}
+          </>
+        )}
+        <MomentText at={lastAt} withDistance />
       </span>
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
