@@ -66,7 +66,7 @@ async function show(context: Context, id: string, options: CallsOptions): Promis
   const { printer } = context;
   const answer = await ask(context, id, options);
   printer.list(entriesOf(answer.data), COLUMNS);
-  if (!printer.isJson) for (const line of countsOf(answer.counts)) printer.say(line);
+  if (!printer.isJson) for (const line of countsOf(answer)) printer.say(line);
   if (answer.complete !== true) printer.say("control is still reading the log: what is newest may be missing");
   return EXIT.done;
 }
@@ -80,14 +80,21 @@ function follow(context: Context, id: string, options: CallsOptions): Promise<ne
   });
 }
 
-function countsOf(counts: unknown): readonly string[] {
+function countsOf({ counts, data }: Entry): readonly string[] {
   if (!isEntry(counts)) return [];
   const last = counts.lastAcceptedAt === null ? "" : `, the last at ${cellText(counts.lastAcceptedAt)}`;
   return [
     `since ${cellText(counts.since)}: ${cellText(counts.accepted)} taken${last}`,
+    ...(isBehind(counts, entriesOf(data)) ? ["the newest taken calls are counted some seconds later"] : []),
     ...entriesOf(counts.rejected).map((each) => `calls not taken: ${adviceOf(each)}`),
     ...entriesOf(counts.refused).map((each) => `requests refused: ${adviceOf(each)}`),
   ];
+}
+
+/** Ingest writes what it counted every ten seconds at the most, where the calls themselves are read as they come. */
+function isBehind({ lastAcceptedAt }: Entry, calls: readonly Entry[]): boolean {
+  const countedTo = cellText(lastAcceptedAt);
+  return calls.some(({ what, time }) => what === "taken" && cellText(time) > countedTo);
 }
 
 function adviceOf({ code, count, advice }: Entry): string {
