@@ -18,11 +18,13 @@ describe("a message id under which nothing was found", () => {
     expect(tellNothing("unknown", searched())).toEqual({
       sentence:
         "Nothing is known of this message id in what was logged in the last 7 days, " +
-        "and it does not wait for the router or delivery: it never came.",
+        "and it does not wait for the router or delivery: it never came, or without a known write key.",
       command: "posthaste events scan 'm 1'",
     });
     expect(sentence({ origin: "1:78" })).toMatch(/^Nothing is known of this message id at 1:78 of the events in /);
-    expect(sentence({ unlogged: ", or it was not logged" })).toMatch(/: it never came, or it was not logged\.$/);
+    expect(sentence({ unlogged: ", or it was not logged" })).toMatch(
+      /: it never came, .* key, or it was not logged\.$/,
+    );
   });
 
   it.each(["stopped", "busy", "failed"] as const)(

@@ -33,7 +33,7 @@ export function tellNothing(cause: VerdictCause, searched: SearchedFor): Told {
 function inAll({ keepMs, search, unlogged }: SearchedFor): string {
   const logged = ` in what was logged in the last ${daysOf(keepMs)} days, and `;
   return search?.state === "searched"
-    ? `${logged}it does not wait for the router or delivery: it never came${unlogged}`
+    ? `${logged}it does not wait for the router or delivery: it never came, or without a known write key${unlogged}`
     : `${logged}${UNSEARCHED[search?.state ?? "failed"]}: it never came, or it is under way${unlogged}`;
 }
 
