@@ -30,7 +30,7 @@ export function MomentText({ at, withDistance = false, isShort = false }: Moment
       {withDistance && (
         <>
           {" "}
-          <span className={styles["distance"]}>{distance(date, now)}</span>
+          <span className={styles["distance"]}>{distance(date, now, new Date())}</span>
         </>
       )}
     </time>

@@ -23,8 +23,9 @@ export function toTheSecond(time: string): string {
   return time.replace(/\.\d+$/, "");
 }
 
-/** `4 m 58 s ago`, `in 12 s`, `now`. */
-export function distance(at: Date, now: Date): string {
+/** `4 m 58 s ago`, `in 12 s`, `now`. `now` may be seconds old: what came after it, up to `present`, is past too. */
+export function distance(at: Date, now: Date, present = now): string {
+  if (at > now && at <= present) return "now";
   const ms = at.getTime() - now.getTime();
   if (Math.abs(ms) < 1000) return "now";
   const words = spanOf(Math.abs(ms));
