@@ -40,6 +40,19 @@ describe("events find", () => {
   });
 });
 
+describe("events why", () => {
+  it("tells the worst destination's sentence once, at the top, and each other one in its line", async () => {
+    const event = { sourceId: "src_1", type: "track", event: null, userKey: "ada", cause: "dead_letter", timeline: [] };
+    const destinations = [{ sentence: "Given up at A." }, { sentence: "Delivered to B." }];
+    command.control.script("GET /v1/events/m1", {
+      ...{ cause: "dead_letter", sentence: "Given up at A.", command: null, complete: true, cut: false },
+      events: [{ ...event, destinations }],
+    });
+    const { code, stdout } = await posthaste(["events", "why", "m1"]);
+    expect([code, stdout]).toEqual([3, "Given up at A.\n\nsrc_1  track    ada\n  Delivered to B.\n"]);
+  });
+});
+
 describe("events scan", () => {
   const find = {
     ...{ time: "2026-11-22T10:00:00.000Z", what: "event", topic: "posthaste.events", partition: 3, offset: 12 },

@@ -70,7 +70,9 @@ function linesOf({ sentence, command, events }: Entry): readonly string[] {
           .join("  ")}`,
       );
     }
-    for (const destination of listOf(event.destinations)) lines.push(`  ${cellText(destination.sentence)}`);
+    const sentences = listOf(event.destinations).map((destination) => cellText(destination.sentence));
+    // The worst destination's sentence stands at the top already.
+    lines.push(...sentences.filter((each) => each !== cellText(sentence)).map((each) => `  ${each}`));
   }
   if (typeof command === "string") lines.push("", `Next: ${cellText(command)}`);
   return lines;
