@@ -1,6 +1,7 @@
 /**
- * npm run bench:audiences -- [--short] [--users=N] [--only=first|second]: a first sync of 1,000,000 users (150,000 in
- * short form, or as many as asked for) and a second one with 1,000 changes (of at most 20,000 users in short form).
+ * npm run bench:audiences -- [--short] [--users=N] [--only=first|second] [--sync-rate=N]: a first sync of 1,000,000
+ * users (150,000 in short form, or as many as asked for; at control's default of users a second, or as many as asked
+ * for) and a second one with 1,000 changes (of at most 20,000 users in short form).
  * Prints the first sync's rate beside that of a producer which sends records of the same size in the same run, each
  * service's peak of memory, how long live events take meanwhile, beside how long they take through a bare pipeline of
  * kafkajs with as much beside them, and how many identifies the second sync becomes; what has an aim with its verdict.
@@ -32,6 +33,8 @@ import { type Sink, startSink } from "./setup/sink.ts";
 
 const short = process.argv.includes("--short");
 const asked = process.argv.find((argument) => argument.startsWith("--users="))?.slice("--users=".length);
+/** Users a second of the first sync; the default of control where none is asked for. */
+const syncRate = process.argv.find((argument) => argument.startsWith("--sync-rate="))?.slice("--sync-rate=".length);
 /** In short form as many as take longer than live events are looked at beside them. */
 const USERS = Number(asked ?? (short ? 150_000 : 1_000_000));
 const SECOND_USERS = short ? Math.min(USERS, 20_000) : USERS;
@@ -182,7 +185,8 @@ function printMemory(figures: Figures, { system }: Installation): void {
 
 /** The first sync at the default rate, live events beside it. */
 async function measureFirstSync(figures: Figures): Promise<void> {
-  const installation = await startInstallation({ brokers: 1, longLived: true });
+  const settings = syncRate === undefined ? {} : { POSTHASTE_AUDIENCE_SYNC_RATE: syncRate };
+  const installation = await startInstallation({ brokers: 1, longLived: true, settings });
   // A process of its own: what it costs is not the senders' and the callers' to bear.
   const sink = await startSink();
   try {

@@ -75,6 +75,7 @@ async function openReaders(clients: Clients, configuration: Configuration, optio
     onDropped: (records) => metrics.audienceRecordsDropped.inc(records),
     folder: config.POSTHASTE_CONTROL_DATA_DIR ?? null,
     ratePerSecond: config.POSTHASTE_AUDIENCE_RATE,
+    syncUsersPerSecond: config.POSTHASTE_AUDIENCE_SYNC_RATE,
     leaseMs: config.POSTHASTE_AUDIENCE_LEASE,
   });
   return { unreadable, readModel, access, metrics, audiences };

@@ -15,7 +15,7 @@ import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { checkInput, invalidInput, Problem } from "../http/problem.ts";
 import { derivedId } from "../identifiers.ts";
-import { type AudienceSyncs, assertSourceTakes, type Said } from "./audience-sync.ts";
+import type { AudienceSyncs, Said } from "./audience-sync.ts";
 import { iso, viewAudience } from "./audience-view.ts";
 import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";
@@ -215,4 +215,11 @@ function taken({ id, kind, name: other, trait }: Audience, name: string): Proble
     "conflict",
     `${JSON.stringify(name)} would be the trait ${trait}, which ${what} of this source has`,
   );
+}
+
+/** Throws the Problem `conflict` for a source that takes no events. */
+function assertSourceTakes(source: { readonly enabled: boolean } | undefined, sourceId: string): void {
+  if (source?.enabled === true) return;
+  const why = source === undefined ? "was removed" : "is switched off";
+  throw new Problem("conflict", `the source ${sourceId} ${why}: its audiences can be synced when it is back`);
 }

@@ -66,6 +66,7 @@ function installation() {
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
     const options = {
       ...{ audiences, clock, log: SILENT_LOG, leaseMs: LEASE_MS, topic: "t", codec: { encode: () => Buffer.of(1) } },
+      pace: { stepUsers: 1000, passed: async () => undefined },
       membership: { table, refresh: async () => table },
       producer: { partitionsOf: () => 1, send: (records: readonly OutgoingRecord[]) => write(() => forget(records)) },
     };

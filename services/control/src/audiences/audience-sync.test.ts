@@ -42,7 +42,7 @@ it("compares with its own upload, and fails where its table was opened anew sinc
   const sent: MembershipRecord[] = [];
   const options = {
     ...{ clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() }, log: SILENT_LOG },
-    ...{ leaseMs: 15_000, topic: "t" },
+    ...{ leaseMs: 15_000, topic: "t", pace: { stepUsers: 1000, passed: async () => undefined } },
     audiences: {
       get: () => held,
       change: async (_: string, change: (audience: Audience, revision: number) => Audience) => {

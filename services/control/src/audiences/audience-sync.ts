@@ -22,15 +22,13 @@ import { PosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { Author } from "../http/caller.ts";
-import { Problem } from "../http/problem.ts";
 import { AudienceLease, type LeaseOptions, type MeantAudience } from "./audience-lease.ts";
 import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { membershipKey } from "./membership-entry.ts";
 import type { Change, Page } from "./membership-table.ts";
+import type { SyncPace } from "./sync-pace.ts";
 
-/** How many users are compared in one page: enough for full batches, few enough for questions in between. */
-const PAGE_USERS = 1000;
 /**
  * How long reading the topic to its end may take, in ms: it may be a whole topic after a restart without a data folder.
  */
@@ -70,6 +68,8 @@ export interface AudienceSyncsOptions extends LeaseOptions {
   readonly membership: Membership;
   /** A producer of its own, so that no other write of control waits behind a membership. */
   readonly producer: Producer;
+  /** Holds uploads and writes to the rate of syncs, and says how many users one page has. */
+  readonly pace: Pick<SyncPace, "passed" | "stepUsers">;
 }
 
 type NextPage = (after: string | null) => Promise<Page>;
@@ -108,6 +108,7 @@ export class AudienceSyncs {
           this.#assertOpen();
           await table.addToUpload(upload, users);
           progress.received += users.length;
+          await this.#options.pace.passed(users.length);
         }
         const summary = await this.#compare(lease, progress, { table, upload, isWhole });
         await lease.release(summary, by);
@@ -135,7 +136,7 @@ export class AudienceSyncs {
       const { topic } = this.#options;
       const headers = { [REVISION_HEADER]: String(revision) };
       const table = await this.#fence(lease);
-      await this.#write(lease, (after) => table.everybody(id, after, PAGE_USERS), {
+      await this.#write(lease, (after) => table.everybody(id, after, this.#options.pace.stepUsers), {
         toRecord: ({ userId }) => ({ topic, key: membershipKey(id, userId), value: null, headers }),
       });
       await lease.removeRecord();
@@ -176,7 +177,7 @@ export class AudienceSyncs {
   async #repairOne(audience: MeantAudience): Promise<void> {
     await this.#run(audience, 0, async (lease) => {
       const table = await this.#fence(lease);
-      const next: NextPage = (after) => table.staleMembers(audience.id, after, PAGE_USERS);
+      const next: NextPage = (after) => table.staleMembers(audience.id, after, this.#options.pace.stepUsers);
       await this.#write(lease, next, { toRecord: (change) => this.#toRecord(lease.audience, change) });
       await lease.release(null, null);
     });
@@ -219,7 +220,7 @@ export class AudienceSyncs {
       return this.#toRecord(lease.audience, change);
     };
     await this.#fence(lease);
-    const query = { audienceId, kind, upload, limit: PAGE_USERS };
+    const query = { audienceId, kind, upload, limit: this.#options.pace.stepUsers };
     await this.#write(lease, (after) => table.changed({ ...query, after }), {
       toRecord,
       onPage: (page) => {
@@ -254,7 +255,7 @@ export class AudienceSyncs {
       onPage,
     }: { readonly toRecord: (change: Change) => OutgoingRecord; readonly onPage?: (page: Page) => void },
   ): Promise<void> {
-    const { producer } = this.#options;
+    const { producer, pace } = this.#options;
     let sent: Promise<void> = Promise.resolve();
     let after: string | null = null;
     do {
@@ -272,6 +273,7 @@ export class AudienceSyncs {
               "the brokers (some of the changes are made)",
             );
       sent.catch(() => undefined);
+      await pace.passed(page.changes.length);
       after = page.after;
     } while (after !== null);
     await sent;
@@ -289,11 +291,4 @@ export class AudienceSyncs {
     if (this.#isClosed)
       throw new PosthasteError("closed", "control is ending: the sync is not through", { retryable: true });
   }
-}
-
-/** Throws the Problem `conflict` for a source that takes no events. */
-export function assertSourceTakes(source: { readonly enabled: boolean } | undefined, sourceId: string): void {
-  if (source?.enabled === true) return;
-  const why = source === undefined ? "was removed" : "is switched off";
-  throw new Problem("conflict", `the source ${sourceId} ${why}: its audiences can be synced when it is back`);
 }

@@ -26,6 +26,7 @@ import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
 import { AudienceSyncs } from "./audience-sync.ts";
 import { computedTraitRoutes } from "./computed-trait-routes.ts";
 import { Membership } from "./membership.ts";
+import { SyncPace } from "./sync-pace.ts";
 
 export interface AudiencesOptions {
   readonly connection: KafkaConnection;
@@ -42,7 +43,10 @@ export interface AudiencesOptions {
   readonly trail: AuditTrail;
   /** The folder of the membership's cache; null for a temporary file. */
   readonly folder: string | null;
+  /** Identifies per second. */
   readonly ratePerSecond: number;
+  /** Users per second that syncs take in, and changes per second that they write. */
+  readonly syncUsersPerSecond: number;
   readonly leaseMs: number;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly unknownSchemaMs: number;
@@ -97,6 +101,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     codec,
     membership,
     producer,
+    pace: new SyncPace({ usersPerSecond: options.syncUsersPerSecond, clock }),
   });
   removals = new AudienceRemovals({ audiences, syncs, clock, log });
   removals.look();
