@@ -49,7 +49,7 @@ describe("the pace of syncs", () => {
     expect(new SyncPace({ usersPerSecond, clock: { monotonicMs: () => 0 } }).stepUsers).toBe(users);
   });
 
-  it("SP1: lets no more pass over any second than the rate, a tenth of it and a step of each sync", async () => {
+  it("SQ1: lets no more pass over any second than the rate, a tenth of it and a step of each sync", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 100, max: 10_000 }),
@@ -68,7 +68,7 @@ describe("the pace of syncs", () => {
     );
   });
 
-  it("SP2: reaches the rate while there are users, late timers aside", async () => {
+  it("SQ2: reaches the rate while there are users, late timers aside", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1000, max: 10_000 }), sizes, async (usersPerSecond, steps) => {
         const { endMs } = await stepsOf(usersPerSecond, [steps], 0);

@@ -3,8 +3,8 @@
  * machine from live events.
  *
  * Owns: the token bucket of the rate, which all syncs of the process share.
- * SP1  Over any second at most the rate, a tenth of it and one step pass, however many syncs run.
- * SP2  While a sync has users all the time, the rate is reached.
+ * SQ1  Over any second at most the rate, a tenth of it and one step pass, however many syncs run.
+ * SQ2  While a sync has users all the time, the rate is reached.
  */
 import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
 import type { Clock } from "@posthaste/core/time";
