@@ -35,14 +35,13 @@ function openTable() {
   };
 }
 
-it("compares with its own upload, and fails where its table was opened anew since, which has another's", async () => {
-  const [first, second] = [openTable(), openTable()];
-  let current = first.client;
+/** Syncs of one audience with as much of their options as a sync uses, and what they leave. */
+function openSyncs(options: { readonly client: () => MembershipClient } & Pick<AudienceSyncsOptions, "pace">) {
   let held = AUDIENCE;
-  const sent: MembershipRecord[] = [];
-  const options = {
+  const sends: (readonly MembershipRecord[])[] = [];
+  const syncs = new AudienceSyncs({
     ...{ clock: { nowMs: () => Date.now(), monotonicMs: () => performance.now() }, log: SILENT_LOG },
-    ...{ leaseMs: 15_000, topic: "t", pace: { stepUsers: 1000, passed: async () => undefined } },
+    ...{ leaseMs: 15_000, topic: "t", pace: options.pace },
     audiences: {
       get: () => held,
       change: async (_: string, change: (audience: Audience, revision: number) => Audience) => {
@@ -53,21 +52,29 @@ it("compares with its own upload, and fails where its table was opened anew sinc
     codec: { encode: (record: MembershipRecord) => record },
     membership: {
       get table() {
-        return current;
+        return options.client();
       },
-      refresh: async () => current,
+      refresh: async () => options.client(),
     },
     producer: {
       partitionsOf: () => 1,
       send: async (records: readonly OutgoingRecord[]) => {
-        for (const { value } of records) sent.push(value as unknown as MembershipRecord);
+        const users = records.map(({ value }) => value as unknown as MembershipRecord);
+        sends.push(users.filter(({ userId }) => userId !== null));
       },
     },
-  };
-  // As much of the options as a sync uses.
-  const caller = { tokenId: null, name: "somebody", scopes: [], sessionId: null, way: "api" } as const;
-  const by = { caller, operation: "setAudienceMembers", requestId: "req_1" };
-  const syncs = new AudienceSyncs(options as unknown as AudienceSyncsOptions);
+  } as unknown as AudienceSyncsOptions);
+  return { syncs, sends, lease: () => held.lease };
+}
+
+const CALLER = { tokenId: null, name: "somebody", scopes: [], sessionId: null, way: "api" } as const;
+const BY = { caller: CALLER, operation: "setAudienceMembers", requestId: "req_1" };
+
+it("compares with its own upload, and fails where its table was opened anew since, which has another's", async () => {
+  const [first, second] = [openTable(), openTable()];
+  let current = first.client;
+  const pace = { stepUsers: 1000, passed: async () => undefined };
+  const { syncs, sends, lease } = openSyncs({ client: () => current, pace });
   async function* said(): AsyncGenerator<readonly Said[]> {
     yield [["ada", "true"]];
     // Between the last batch and the comparison the thread ends, and another audience's upload comes to the next one.
@@ -75,11 +82,49 @@ it("compares with its own upload, and fails where its table was opened anew sinc
     current = second.client;
     second.table.addToUpload(second.table.openUpload(), [["somebody of another audience", "true"]]);
   }
-  await expect(syncs.sync({ audience: AUDIENCE, said: said(), isWhole: true, by })).rejects.toMatchObject({
+  await expect(syncs.sync({ audience: AUDIENCE, said: said(), isWhole: true, by: BY })).rejects.toMatchObject({
     code: "table_not_caught_up",
   });
-  expect(sent.filter(({ userId }) => userId !== null)).toEqual([]);
-  expect(held.lease).toBeNull();
+  expect(sends.flat()).toEqual([]);
+  expect(lease()).toBeNull();
   first.table.close();
   second.table.close();
+});
+
+it("lets its pace count each batch of the upload and each page it writes, before the next one begins", async () => {
+  const { table, client } = openTable();
+  const steps: string[] = [];
+  const pace = {
+    stepUsers: 2,
+    passed: async (users: number) => {
+      steps.push(`${users} passed`);
+      // Longer than whatever would begin without a wait.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      steps.push("go on");
+    },
+  };
+  const watched: MembershipClient = {
+    ...client,
+    changed: async (query) => {
+      const page = table.changed(query);
+      steps.push(`page of ${page.changes.length}`);
+      return page;
+    },
+  };
+  const { syncs, sends } = openSyncs({ client: () => watched, pace });
+  async function* said(): AsyncGenerator<readonly Said[]> {
+    for (const users of [["ada", "bob"], ["cleo"]]) {
+      steps.push(`${users.length} said`);
+      yield users.map((user): Said => [user, "true"]);
+    }
+  }
+  await syncs.sync({ audience: AUDIENCE, said: said(), isWhole: false, by: BY });
+  const afterUpload = steps.indexOf("page of 2");
+  expect(steps.slice(0, afterUpload)).toEqual(["2 said", "2 passed", "go on", "1 said", "1 passed", "go on"]);
+  expect(steps.slice(afterUpload, afterUpload + 6)).toEqual([
+    ...["page of 2", "2 passed", "go on"],
+    ...["page of 1", "1 passed", "go on"],
+  ]);
+  expect(sends.flat().map(({ userId }) => userId)).toEqual(["ada", "bob", "cleo"]);
+  table.close();
 });
