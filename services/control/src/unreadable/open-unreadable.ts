@@ -12,7 +12,8 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Route } from "../http/route.ts";
 import { reproduce } from "./reproduction.ts";
-import { placeOf, UnreadableJournal } from "./unreadable-journal.ts";
+import { placeOf } from "./unreadable-entries.ts";
+import { UnreadableJournal } from "./unreadable-journal.ts";
 import { unreadableRoutes } from "./unreadable-routes.ts";
 
 export interface OpenUnreadableOptions {

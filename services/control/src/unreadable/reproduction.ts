@@ -19,7 +19,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
 import { readRecord } from "../read-record.ts";
-import { placeOf, REPRODUCED_HEADER, type UnreadableEntry } from "./unreadable-journal.ts";
+import { placeOf, REPRODUCED_HEADER, type UnreadableEntry } from "./unreadable-entries.ts";
 
 const READ_TIMEOUT_MS = 10_000;
 const SEND_TIMEOUT_MS = 10_000;

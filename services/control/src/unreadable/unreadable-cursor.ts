@@ -1,6 +1,6 @@
 /** The cursor of a page of unreadable records: the last entry's name as a text. */
 import { refusedCursor } from "../http/list-cursor.ts";
-import type { EntryName } from "./unreadable-journal.ts";
+import type { EntryName } from "./unreadable-entries.ts";
 
 export function encodeUnreadableCursor({ atMs, topic, partition, offset }: EntryName): string {
   return Buffer.from([atMs, partition, offset, topic].join(":")).toString("base64url");

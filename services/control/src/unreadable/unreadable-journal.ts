@@ -1,53 +1,21 @@
 /**
- * The newest records of `posthaste.unreadable`, in memory.
+ * Follows `posthaste.unreadable` for the newest records that were put aside (UJ1 to UJ4 of unreadable-entries.ts).
  *
- * Owns: a reader for each partition, and an entry for each of the newest records put aside.
- * UJ1  A record that was put aside twice, by two processes or after a restart, is one entry, named by the place from
- *      which it was read.
- * UJ2  The journal holds the newest `MOST_ENTRIES` entries; older records stay in the topic.
- * UJ3  The topic itself marks a record that was produced again, so that every control process knows of it, after a
- *      restart too.
+ * Owns: a reader for each partition.
  */
-import { headerText, type IncomingHeaders } from "@posthaste/contracts/headers";
-import { decodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { UnreadableEntries, type UnreadableEntry } from "./unreadable-entries.ts";
 
-const MOST_ENTRIES = 10_000;
-
-/** The header of a mark (UJ3): the place of the record that was produced again, as `placeOf` writes it. */
-export const REPRODUCED_HEADER = "reproduced";
-
-export interface UnreadableEntry extends Unreadable {
-  /** The partition and offset of the record in `posthaste.unreadable`. */
-  readonly at: { readonly partition: number; readonly offset: number };
-  /** The bytes of its value; null where the value was left out, or there was none. */
-  readonly bytes: number | null;
-  readonly isReproduced: boolean;
-}
-
-/** The fields that order the list. */
-export type EntryName = Pick<UnreadableEntry, "topic" | "partition" | "offset" | "atMs">;
-
-/** topic/partition/offset. */
-export function placeOf({ topic, partition, offset }: Pick<Unreadable, "topic" | "partition" | "offset">): string {
-  return `${topic}/${partition}/${offset}`;
-}
-
-/** The order of the list. */
-export function newestFirst(a: EntryName, b: EntryName): number {
-  if (a.atMs !== b.atMs) return b.atMs - a.atMs;
-  const [placeA, placeB] = [placeOf(a), placeOf(b)];
-  if (placeA === placeB) return 0;
-  return placeA < placeB ? -1 : 1;
-}
+/** Places are some 100 bytes each; as many records are read of each partition at the start. */
+const BOUNDS = { mostEntries: 10_000, mostPlaces: 100_000 };
 
 export class UnreadableJournal {
   readonly #connection: KafkaConnection;
   readonly #topic: string;
-  readonly #entries = new Map<string, UnreadableEntry>();
+  readonly #entries = new UnreadableEntries(BOUNDS);
   #readers: readonly LogReader[] = [];
   #ends: readonly { readonly reader: LogReader; readonly end: number }[] = [];
 
@@ -59,11 +27,12 @@ export class UnreadableJournal {
   /** Resolves when the readers have begun. */
   async start(onFailure: (reason: Error) => void): Promise<void> {
     const offsets = await topicOffsets(this.#connection, this.#topic);
+    const onRecords = (records: readonly IncomingRecord[]) => {
+      for (const record of records) this.#entries.take(record);
+    };
     this.#ends = await Promise.all(
       offsets.map(async ({ partition, end }) => {
-        const from = Math.max(0, end - MOST_ENTRIES);
-        const onRecords = (records: readonly IncomingRecord[]) => this.#take(records);
-        const place = { topic: this.#topic, partition, from };
+        const place = { topic: this.#topic, partition, from: Math.max(0, end - BOUNDS.mostPlaces) };
         return { reader: await followLog(this.#connection, { ...place, onRecords, onFailure }), end };
       }),
     );
@@ -90,43 +59,15 @@ export class UnreadableJournal {
 
   /** Newest first; those of one moment by their places. */
   entries(): readonly UnreadableEntry[] {
-    return [...this.#entries.values()].sort(newestFirst);
+    return this.#entries.list();
   }
 
   /** Drops an entry whose record is no longer in the topic. */
   drop(entry: UnreadableEntry): void {
-    this.#entries.delete(placeOf(entry));
+    this.#entries.drop(entry);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#readers.map((reader) => reader.close()));
-  }
-
-  #take(records: readonly IncomingRecord[]): void {
-    for (const { partition, offset, value, headers } of records) {
-      if (this.#takeMark(headers)) continue;
-      const unreadable = decodeUnreadable(headers);
-      if (unreadable === null) continue;
-      const place = placeOf(unreadable);
-      if (this.#entries.has(place)) continue;
-      const bytes = unreadable.isValueLeftOut || value === null ? null : value.length;
-      this.#entries.set(place, { ...unreadable, at: { partition, offset }, bytes, isReproduced: false });
-      this.#dropOldest();
-    }
-  }
-
-  /** UJ3. */
-  #takeMark(headers: IncomingHeaders): boolean {
-    const place = headerText(headers, REPRODUCED_HEADER);
-    if (place === undefined) return false;
-    const entry = this.#entries.get(place);
-    if (entry !== undefined) this.#entries.set(place, { ...entry, isReproduced: true });
-    return true;
-  }
-
-  /** UJ2. */
-  #dropOldest(): void {
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MOST_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }
 }

@@ -11,7 +11,8 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { Lanes } from "../lanes.ts";
 import type { Reproduced } from "./reproduction.ts";
 import { decodeUnreadableCursor, encodeUnreadableCursor } from "./unreadable-cursor.ts";
-import { newestFirst, placeOf, type UnreadableEntry, type UnreadableJournal } from "./unreadable-journal.ts";
+import { newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
+import type { UnreadableJournal } from "./unreadable-journal.ts";
 
 export interface UnreadableRoutesOptions {
   readonly journal: UnreadableJournal;
