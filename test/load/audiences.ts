@@ -9,7 +9,12 @@
  * for the first time, on the cores that live events need. How idle the cores are stands beside each time.
  * Needs Linux, whose `/proc` tells a process's memory. Ends with 1 when an aim does not hold.
  */
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { loadavg } from "node:os";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
@@ -76,14 +81,18 @@ function* lines({ users: count, changed }: Upload): Generator<Buffer> {
 }
 
 async function sync({ system }: Installation, id: string, upload: Upload): Promise<Summary> {
-  const response = await fetch(`${system.controlUrl}/v1/audiences/${id}/members`, {
+  // Not by `fetch`, which gives up when no answer has begun after five minutes.
+  const outgoing = request(`${system.controlUrl}/v1/audiences/${id}/members`, {
     method: "PUT",
     headers: { authorization: `Bearer ${system.adminToken}`, "content-type": "application/x-ndjson" },
-    body: ReadableStream.from(lines(upload)),
-    duplex: "half",
   });
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as Summary;
+  const [[response]] = await Promise.all([
+    once(outgoing, "response") as Promise<[IncomingMessage]>,
+    pipeline(Readable.from(lines(upload)), outgoing),
+  ]);
+  const answer = await text(response);
+  if (response.statusCode !== 200) throw new Error(answer);
+  return JSON.parse(answer) as Summary;
 }
 
 /**

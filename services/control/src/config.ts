@@ -82,7 +82,7 @@ export const controlSettings = withConnections({
   /** The most identifies of audiences and computed traits per second that this process sends. */
   POSTHASTE_AUDIENCE_RATE: wholeNumber(1, 1_000_000).default(500),
   /** The most users per second that syncs of this process take in, and the most changes per second that they write. */
-  POSTHASTE_AUDIENCE_SYNC_RATE: wholeNumber(100, 1_000_000).default(1_000_000),
+  POSTHASTE_AUDIENCE_SYNC_RATE: wholeNumber(100, 1_000_000).default(5000),
   /** How long the sync of a killed process keeps other processes from the audience. */
   POSTHASTE_AUDIENCE_LEASE: duration().default(15_000),
   /**

@@ -13,7 +13,10 @@ let sourceId: string;
 beforeAll(async () => {
   topics = await createTestTopics("uploads");
   // A busy machine may not renew a lease of seconds within half a minute of upload: what is sent is judged here.
-  control = await startTestControl(topics, { env: { POSTHASTE_AUDIENCE_LEASE: "10m" } });
+  control = await startTestControl(topics, {
+    // Half a million users would take over three minutes at the default rate.
+    env: { POSTHASTE_AUDIENCE_LEASE: "10m", POSTHASTE_AUDIENCE_SYNC_RATE: "1000000" },
+  });
   sourceId = (await control.call("POST", "/v1/sources", { name: "shop", kind: "server" })).body.id;
 });
 
