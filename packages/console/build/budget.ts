@@ -36,7 +36,8 @@ export function assertSmall(
   const sum = (paths: Iterable<string>): number => [...paths].reduce((all, path) => all + (sizes.get(path) ?? 0), 0);
   const firstBytes = sum(first);
   const allBytes = sum(sizes.keys());
-  const told = `console: ${kilobytes(firstBytes)} KB of gzipped JavaScript for the first page, ${kilobytes(allBytes)} in all`;
+  const [firstSize, allSize] = [kilobytes(firstBytes), kilobytes(allBytes)];
+  const told = `console: ${firstSize} KB of gzipped JavaScript for the first page, ${allSize} in all`;
   if (firstBytes === 0) throw new Error("no first page was built");
   if (firstBytes > FIRST_PAGE_BYTES || allBytes > ALL_BYTES) throw new Error(`${told}; at most 250 and 400`);
   return told;

@@ -23,7 +23,8 @@ const NAMES = { ...named("destinations", BILLING), ...named("sources", { id: sou
 
 /** The event at one destination, or at none. */
 function became(cause: EventVerdict["cause"], command: string | null, of: readonly Said<typeof delivery>[]) {
-  const sentence = `Not delivered to "Billing" yet: next try 2026-11-22T10:47:07.000Z, last possible 2026-11-22T14:12:07.000Z.`;
+  const [next, last] = ["2026-11-22T10:47:07.000Z", "2026-11-22T14:12:07.000Z"];
+  const sentence = `Not delivered to "Billing" yet: next try ${next}, last possible ${last}.`;
   const its = { ...event, cause, sentence, command, destinations: of };
   return { [EVENT]: { body: { ...GIVEN_UP, cause, sentence, command, events: [its] } } };
 }

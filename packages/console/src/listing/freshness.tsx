@@ -54,7 +54,8 @@ function StillReading({ isFirst }: { readonly isFirst: boolean }) {
   const { left, of } = reading;
   return (
     <>
-      {`${before}control is still reading, ${shareOf((of - left) / of)} of ${countOf(of)} records: entries may be missing, deliveries go on`}
+      {`${before}control is still reading, ${shareOf((of - left) / of)} of ${countOf(of)} records: `}
+      entries may be missing, deliveries go on
       <div className={styles["reading"]}>
         <CountedBar label="what control has read" count={of - left} of={of} />
       </div>

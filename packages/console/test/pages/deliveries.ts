@@ -4,7 +4,8 @@ import type { TestedPage } from "./tested-page.ts";
 const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
 
 export const deliveriesPage: TestedPage = {
-  ...{ route: "/deliveries", path: "/deliveries", title: "Deliveries · Posthaste", reads: "GET /v1/deliveries/latest" },
+  ...{ route: "/deliveries", path: "/deliveries", title: "Deliveries · Posthaste" },
+  reads: "GET /v1/deliveries/latest",
   empty: { "GET /v1/deliveries/latest": { body: NONE } },
   live: { "GET /v1/deliveries/latest": { body: exampleOf("GET /v1/deliveries/latest").body } },
   shows: ["track Order Completed", "given up", "3 attempts", "message-1"],

@@ -99,8 +99,9 @@ function More({ query, shown, all }: MoreProps) {
   if (shown >= MOST_GROUPS) {
     return (
       <p className={styles["detail"]}>
-        The {MOST_GROUPS} largest groups stand here; <code>posthaste dead-letters groups</code> has the {countOf(left)}{" "}
-        smaller ones too.
+        {`The ${MOST_GROUPS} largest groups stand here; `}
+        <code>posthaste dead-letters groups</code>
+        {` has the ${countOf(left)} smaller ones too.`}
       </p>
     );
   }

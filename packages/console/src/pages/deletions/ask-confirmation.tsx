@@ -9,6 +9,11 @@ import { allDestinations, allSources } from "../../names/names.ts";
 import { concernedBy, type DeletionDraft, inputOf, receiversOf, usersOf } from "./deletion-draft.ts";
 import { numbered } from "./deletion-words.ts";
 
+const SUPPRESSED = [
+  "They are suppressed: nothing of theirs from these sources is delivered from then on, and what waits is dropped.",
+  "That takes ten seconds.",
+].join(" ");
+
 export interface AskConfirmationProps {
   readonly id: string;
   readonly draft: DeletionDraft;
@@ -47,11 +52,7 @@ export function AskConfirmation({ id, draft, onBack, onClose }: AskConfirmationP
         {destinations !== undefined && notifiedText(users, receiversOf(concerned, destinations))} What was sent cannot
         be taken back.
       </p>
-      <p>
-        {draft.suppress
-          ? "They are suppressed: nothing of theirs from these sources is delivered from then on, and what waits is dropped. That takes ten seconds."
-          : "They are not suppressed: what comes of theirs is delivered as before."}
-      </p>
+      <p>{draft.suppress ? SUPPRESSED : "They are not suppressed: what comes of theirs is delivered as before."}</p>
       <span role="status">{asking.isPending && "Asking…"}</span>
       <Refusal error={asking.error} />
     </Dialog>

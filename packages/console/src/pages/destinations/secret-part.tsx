@@ -25,7 +25,10 @@ type Step = "next" | "switch" | "undo" | "retire" | "replace";
 const STAGES: Readonly<Record<Destination["secretStage"], string>> = {
   none: "Requests are not signed.",
   active: "Requests are signed by one secret.",
-  next: "The next secret is named; requests are still signed by the old one. Have the receiver accept both, then check it.",
+  next: [
+    "The next secret is named; requests are still signed by the old one.",
+    "Have the receiver accept both, then check it.",
+  ].join(" "),
   switched: "Requests are signed by the new secret; the old one is kept, so that it can be gone back to.",
 };
 
