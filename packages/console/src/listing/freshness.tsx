@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { againMs } from "../api/again.ts";
 import type { Status } from "../api/api-types.ts";
 import { CountedBar } from "../chart/counted-bar.tsx";
+import { usePausable } from "../live/live.ts";
 import { MomentText } from "../moment/moment-text.tsx";
 import { countOf } from "../moment/numbers.ts";
 import { shareOf } from "../status/health-words.ts";
@@ -43,12 +44,13 @@ export function Freshness({ asOf, complete, failure = null }: FreshnessProps) {
  * when that is over. `isFirst`: nothing stands before it.
  */
 function StillReading({ isFirst }: { readonly isFirst: boolean }) {
+  const againMs = usePausable(AGAIN_MS);
   const { data } = useQuery({
     ...statusQuery,
-    refetchInterval: ({ state }) => (readingOf(state.data) === null ? false : AGAIN_MS),
+    refetchInterval: ({ state }) => (readingOf(state.data) === null ? false : againMs),
   });
   const reading = readingOf(data);
-  useReadAgain(data !== undefined && reading === null);
+  useReadAgain(data !== undefined && reading === null && againMs !== false);
   const before = isFirst ? "" : " · ";
   if (reading === null) return <>{before}control is still reading: entries may be missing</>;
   const { left, of } = reading;

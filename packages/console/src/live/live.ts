@@ -13,6 +13,11 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(stream.subscribe, stream.state);
 }
 
+/** How often something is asked for again; not at all while what comes live is paused. */
+export function usePausable(ms: number): number | false {
+  return useLiveState().state === "paused" ? false : ms;
+}
+
 export function toggleLive(): void {
   stream.togglePause();
 }

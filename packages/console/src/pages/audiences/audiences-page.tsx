@@ -5,7 +5,7 @@ import { asked } from "../../api/asked.ts";
 import { Button } from "../../elements/button.tsx";
 import elements from "../../elements/elements.module.css";
 import { Empty } from "../../listing/loaded.tsx";
-import { useLiveState } from "../../live/live.ts";
+import { usePausable } from "../../live/live.ts";
 import { countOf } from "../../moment/numbers.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -59,8 +59,7 @@ export function AudiencesPage() {
 
 /** What every audience tells is of all of them together: the first is asked. */
 function IdentifiesWaiting() {
-  const { state } = useLiveState();
-  const refetchInterval = state === "paused" ? (false as const) : AGAIN_MS;
+  const refetchInterval = usePausable(AGAIN_MS);
   const oldest = useQuery({ ...asked("GET /v1/audiences", { query: { limit: 1 } }), refetchInterval });
   const first = oldest.data?.data[0];
   const { data } = useQuery({

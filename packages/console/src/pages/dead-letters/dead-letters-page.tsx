@@ -10,6 +10,7 @@ import { reviewOf } from "../../letters/replay-filter.ts";
 import { type Filter, searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
@@ -48,7 +49,7 @@ export function DeadLettersPage() {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    refetchInterval: AGAIN_MS,
+    refetchInterval: usePausable(AGAIN_MS),
     gcTime: 0,
   });
   const nameOf = useNames();

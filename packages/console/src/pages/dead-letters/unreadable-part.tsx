@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { asked } from "../../api/asked.ts";
 import { Copied } from "../../elements/copied.tsx";
+import { usePausable } from "../../live/live.ts";
 import { countOf } from "../../moment/numbers.ts";
 import styles from "./dead-letters-page.module.css";
 
@@ -12,7 +13,7 @@ const AGAIN_MS = 60_000;
 export function UnreadablePart() {
   const { data } = useQuery({
     ...asked("GET /v1/unreadable", { query: { limit: PAGE } }),
-    ...{ refetchInterval: AGAIN_MS, retry: false },
+    ...{ refetchInterval: usePausable(AGAIN_MS), retry: false },
   });
   if (data === undefined || data.data.length === 0) return null;
   const topics = new Map<string, number>();

@@ -8,6 +8,7 @@ import { Copied } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -22,9 +23,10 @@ const AGAIN_MS = 5000;
 
 export function DeletionPage() {
   const { deletionId } = useParams({ from: "/deletions/$deletionId" });
+  const againMs = usePausable(AGAIN_MS);
   const query = useQuery({
     ...asked("GET /v1/deletions/{id}", { params: { id: deletionId } }),
-    refetchInterval: ({ state }) => (state.data === undefined || isSettled(state.data) ? false : AGAIN_MS),
+    refetchInterval: ({ state }) => (state.data === undefined || isSettled(state.data) ? false : againMs),
   });
   const { data, error } = query;
   const isUnknown = data === undefined && error instanceof ApiProblem && error.status === 404;

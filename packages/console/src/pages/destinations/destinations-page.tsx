@@ -9,6 +9,7 @@ import elements from "../../elements/elements.module.css";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { allDestinations, useSourceNaming } from "../../names/names.ts";
@@ -99,11 +100,13 @@ async function readFitting(client: QueryClient, { query, signal }: FittingAsked)
 
 /** Of all that stand there, again and again. */
 function useHealthAgain(client: QueryClient): void {
+  const againMs = usePausable(AGAIN_MS);
   useEffect(() => {
+    if (againMs === false) return;
     const again = () => void client.refetchQueries({ queryKey: HEALTH_KEY, type: "active" });
-    const timer = setInterval(again, AGAIN_MS);
+    const timer = setInterval(again, againMs);
     return () => clearInterval(timer);
-  }, [client]);
+  }, [client, againMs]);
 }
 
 interface DestinationRowProps {

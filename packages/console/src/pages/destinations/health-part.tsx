@@ -8,7 +8,7 @@ import { reviewOf } from "../../letters/replay-filter.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Loaded } from "../../listing/loaded.tsx";
-import { useLive, useLiveState } from "../../live/live.ts";
+import { useLive, usePausable } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { spanOf } from "../../moment/moment.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -28,10 +28,9 @@ const BREAKERS: Readonly<Record<DestinationHealth["urls"][number]["breaker"], To
 };
 
 export function HealthPart({ destinationId }: { readonly destinationId: string }) {
-  const { state } = useLiveState();
   const query = useQuery({
     ...asked("GET /v1/health/destinations/{id}", { params: { id: destinationId } }),
-    refetchInterval: state === "paused" ? false : AGAIN_MS,
+    refetchInterval: usePausable(AGAIN_MS),
   });
   const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
   useLive({ topics: ["health"], filter: { destinationId }, onRows: look, onGap: look });

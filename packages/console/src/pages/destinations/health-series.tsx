@@ -6,6 +6,7 @@ import { TimeChart } from "../../chart/time-chart.tsx";
 import type { TimeChartData, TimeSeries } from "../../chart/time-series.ts";
 import { Choice } from "../../elements/choice.tsx";
 import { Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import styles from "./health.module.css";
 
 type Metric = NonNullable<Operations["GET /v1/destinations/{id}/series"]["query"]["metric"]>;
@@ -60,6 +61,7 @@ const CHARTS: readonly {
 export function HealthSeries({ destinationId }: { readonly destinationId: string }) {
   const [span, setSpan] = useState<Span>("hour");
   const { ms, step } = SPANS[span];
+  const refetchInterval = usePausable(AGAIN_MS);
   const queries = useQueries({
     queries: CHARTS.map(({ metric }) => ({
       queryKey: ["GET /v1/destinations/{id}/series", destinationId, metric, span],
@@ -74,7 +76,7 @@ export function HealthSeries({ destinationId }: { readonly destinationId: string
         });
         return { series, range: [untilMs - ms, untilMs] as const };
       },
-      refetchInterval: AGAIN_MS,
+      refetchInterval,
     })),
   });
   return (

@@ -4,6 +4,7 @@ import { asked } from "../../api/asked.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { Awaited } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import styles from "./overview-page.module.css";
@@ -23,11 +24,12 @@ interface LostSince {
 
 /** Destinations that deliver again after they had letters die, which nobody replayed since. */
 export function AnsweringAgain({ status: { needsSomebody } }: { readonly status: Status }) {
+  const refetchInterval = usePausable(AGAIN_MS);
   const groups = useQuery({
     ...asked("GET /v1/dead-letters/groups", { query: { limit: PAGE } }),
-    refetchInterval: AGAIN_MS,
+    refetchInterval,
   });
-  const replays = useQuery({ ...asked("GET /v1/replays", {}), refetchInterval: AGAIN_MS });
+  const replays = useQuery({ ...asked("GET /v1/replays", {}), refetchInterval });
   const failing = new Set(needsSomebody.map(({ destinationId }) => destinationId));
   const named =
     groups.data === undefined || replays.data === undefined
@@ -39,7 +41,7 @@ export function AnsweringAgain({ status: { needsSomebody } }: { readonly status:
   const whole = useQueries({
     queries: named.map(({ destinationId }) => ({
       ...asked("GET /v1/dead-letters/groups", { query: { destinationId, limit: PAGE } }),
-      refetchInterval: AGAIN_MS,
+      refetchInterval,
     })),
   });
   const health = useQueries({

@@ -4,7 +4,7 @@ import type { Status } from "../../api/api-types.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
-import { useLive, useLiveState } from "../../live/live.ts";
+import { useLive, usePausable } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -21,8 +21,7 @@ const AGAIN_MS = 5000;
 const LEAST_BETWEEN_MS = 1000;
 
 export function OverviewPage() {
-  const { state } = useLiveState();
-  const query = useQuery({ ...statusQuery, refetchInterval: state === "paused" ? false : AGAIN_MS });
+  const query = useQuery({ ...statusQuery, refetchInterval: usePausable(AGAIN_MS) });
   const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
   // At the tab's begin it was read a moment ago, and is within five seconds.
   const onGap = (isBegin: boolean): void => {

@@ -14,6 +14,7 @@ import { Refusal } from "../../elements/refusal.tsx";
 import { reviewOf } from "../../letters/replay-filter.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { spanOf } from "../../moment/moment.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
@@ -42,10 +43,11 @@ const STATES: Readonly<Record<Replay["state"], readonly [words: string, tone: To
 
 export function ReplayPage() {
   const { replayId } = useParams({ from: "/replays/$replayId" });
+  const runningMs = usePausable(RUNNING_MS);
   const settling = useAgain(SETTLING);
   const query = useQuery({
     ...asked("GET /v1/replays/{id}", { params: { id: replayId } }),
-    refetchInterval: ({ state }) => untilAgainMs(state.data, settling()),
+    refetchInterval: ({ state }) => runningMs !== false && untilAgainMs(state.data, runningMs, settling()),
   });
   const nameOf = useNames();
   const { data, error, dataUpdatedAt } = query;
@@ -71,9 +73,9 @@ export function ReplayPage() {
   );
 }
 
-function untilAgainMs(replay: Replay | undefined, settlingMs: number): number | false {
+function untilAgainMs(replay: Replay | undefined, runningMs: number, settlingMs: number): number | false {
   if (replay === undefined) return false;
-  if (replay.endedAt === null) return RUNNING_MS;
+  if (replay.endedAt === null) return runningMs;
   const { replayed, delivered, failedAgain } = replay;
   return (delivered ?? 0) + (failedAgain ?? 0) < replayed ? settlingMs : false;
 }

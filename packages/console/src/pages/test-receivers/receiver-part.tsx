@@ -9,6 +9,7 @@ import { Copied } from "../../elements/copied.tsx";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
@@ -29,7 +30,7 @@ const SIGNATURES: Readonly<Record<Received["signature"], readonly [Tone, string]
 export function ReceiverPart({ receiver }: { readonly receiver: TestReceiver }) {
   const query = useQuery({
     ...asked("GET /v1/test-receivers/{id}", { params: { id: receiver.id } }),
-    refetchInterval: AGAIN_MS,
+    refetchInterval: usePausable(AGAIN_MS),
   });
   return (
     <>

@@ -9,6 +9,7 @@ import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
@@ -21,7 +22,7 @@ const AGAIN_MS = 5000;
 
 export function TestReceiversPage() {
   const { id } = useSearch({ from: "/test-receivers" });
-  const query = useQuery({ ...asked("GET /v1/test-receivers", {}), refetchInterval: AGAIN_MS });
+  const query = useQuery({ ...asked("GET /v1/test-receivers", {}), refetchInterval: usePausable(AGAIN_MS) });
   const create = <CreateReceiver />;
   return (
     <>
