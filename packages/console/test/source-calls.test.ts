@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { askedFrom, axeFaults, copiedOn, found } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const CALLS = "GET /v1/sources/{id}/calls";
@@ -78,6 +79,34 @@ describe.skipIf("missing" in found)("a source's calls", () => {
     control.answer({ [CALLS]: callsOf([{ ...taken, id: "taken:3" }, { ...taken, id: "taken:2" }, taken ?? {}]) });
     await page.getByRole("button", { name: /^paused/ }).click();
     await calls.getByRole("button", { name: "1 new" }).waitFor();
+  });
+
+  it("are paused beside them, and can then be gone through, copied, taken in and opened by the keyboard", async () => {
+    const call = (id: string) => ({ ...taken, id: `taken:${id}`, messageIds: [`message-${id}`] });
+    const page = await visit(PATH, { ...eventPage.live, [CALLS]: callsOf([call("2"), call("1")]) });
+    const calls = page.getByRole("region", { name: "Calls" });
+    await calls.getByText("message-2").waitFor();
+    control.answer({ ...eventPage.live, [CALLS]: callsOf([call("3"), call("2"), call("1")]) });
+    await calls.getByRole("button", { name: "1 new" }).waitFor();
+    await calls.getByRole("button", { name: "Pause what comes live" }).click();
+    await page.getByRole("button", { name: /^paused since/ }).waitFor();
+    await calls.getByRole("row").first().focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("c");
+    await expect.poll(() => copiedOn(page)).toBe("message-1");
+    await calls.getByRole("button", { name: "1 new" }).click();
+    await calls.getByText("message-3").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await calls.getByRole("row").first().focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/events/message-2");
+    // It stays paused, whatever page is shown, until it goes on.
+    await page.getByRole("button", { name: /^paused since/ }).waitFor();
+    await page.goBack();
+    await calls.getByRole("button", { name: "Go on with what comes live" }).click();
+    await page.getByRole("button", { name: /^live/ }).waitFor();
   });
 
   it("are not asked for while they are paused", async () => {

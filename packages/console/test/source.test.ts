@@ -1,6 +1,6 @@
 /** The page of a source: the rules of conflict-dialog.tsx and revised-draft.ts, and its write key. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, focusOf, found } from "./browser.ts";
+import { axeFaults, copiedOn, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
@@ -10,7 +10,7 @@ interface Configured {
   readonly revision: number;
 }
 
-const SOURCE = exampleOf("GET /v1/sources/{id}").body as Configured;
+const SOURCE = exampleOf("GET /v1/sources/{id}").body as Configured & { readonly writeKey: string };
 const sourcePath = `/sources/${SOURCE.id}`;
 
 const sent = (operation: string) => control.requests.filter((each) => each.operation === operation);
@@ -150,6 +150,43 @@ describe.skipIf("missing" in found)("a source", () => {
     expect(bodies("PATCH /v1/sources/{id}")).toMatchObject([
       ...[SOURCE.revision, SOURCE.revision, theirs.revision].map((revision) => ({ revision, name: "Mine" })),
     ]);
+  });
+
+  it("shows its write key short, copies it whole, and shows all of it when asked, until it is hidden", async () => {
+    const page = await visit(sourcePath);
+    const key = page.getByRole("region", { name: "Write key" });
+    await key.getByText("7zve…g", { exact: true }).waitFor();
+    expect(await key.getByText(SOURCE.writeKey).count()).toBe(0);
+    await key.getByRole("button", { name: "Copy the write key" }).click();
+    await expect.poll(() => copiedOn(page)).toBe(SOURCE.writeKey);
+    await key.getByRole("button", { name: "Show the write key" }).click();
+    await key.getByText(SOURCE.writeKey, { exact: true }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await expect.poll(() => sidewaysPx(page)).toBe(0);
+    await key.getByRole("button", { name: "Hide the write key" }).click();
+    await key.getByText("7zve…g", { exact: true }).waitFor();
+    expect(await key.getByText(SOURCE.writeKey).count()).toBe(0);
+  });
+
+  it("has for who may only read the beginning of its key, and nothing to show or to copy", async () => {
+    const page = await visit(sourcePath, {
+      "GET /v1/session": { body: { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null } },
+      "GET /v1/sources/{id}": { body: { ...SOURCE, writeKey: "7zve…" } },
+    });
+    const key = page.getByRole("region", { name: "Write key" });
+    await key.getByText("7zve…", { exact: true }).waitFor();
+    expect(await key.getByRole("button").allInnerTexts()).toEqual(["Rotate"]);
+  });
+
+  it("shows a key short again when it was rotated", async () => {
+    const rotated = { ...SOURCE, writeKey: "9abcdefghijklmnopqrstuvwxyz01234", revision: SOURCE.revision + 1 };
+    const page = await visit(sourcePath, { "POST /v1/sources/{id}/write-key": { body: rotated } });
+    const key = page.getByRole("region", { name: "Write key" });
+    await key.getByRole("button", { name: "Show the write key" }).click();
+    await key.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    await key.getByText("9abc…4", { exact: true }).waitFor();
   });
 
   it("gets a new write key, and says until when the old one is taken", async () => {

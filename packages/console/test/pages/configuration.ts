@@ -23,7 +23,7 @@ export const sourcePage: TestedPage = {
   empty: { "GET /v1/sources/{id}": problem(404, "there is no source src_4k2v8m1n0p3q5r7s") },
   live: { "GET /v1/events": { body: { ...NONE, data: [{ ...found, destinationIds: [listed?.id] }] } } },
   shows: [
-    "7zve1z2r23axm4r4ht9h51em3sxdz3sg",
+    "7zve…g",
     "Its deliveries",
     "4,120",
     "now 1.2/s; not taken",

@@ -4,7 +4,8 @@ import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
 import { Awaited, Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { useLiveState } from "../../live/live.ts";
+import { usePausable } from "../../live/live.ts";
+import { PauseButton } from "../../live/pause-button.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { useNaming } from "../../names/names.ts";
@@ -34,7 +35,10 @@ export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
   const verdictOf = useVerdicts(sourceId);
   return (
     <section className={`${styles["part"]} ${styles["calls"]}`} aria-label="Calls">
-      <h2>Calls</h2>
+      <div className={styles["head"]}>
+        <h2>Calls</h2>
+        <PauseButton />
+      </div>
       <Counts sourceId={sourceId} />
       <PagedList
         queryKey={["GET /v1/sources/{id}/calls", sourceId]}
@@ -97,10 +101,9 @@ function CallRow({ call: told, verdict }: { readonly call: Call; readonly verdic
 
 /** Of the last hour, with what to change about what was not taken. */
 function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
-  const { state } = useLiveState();
   const { data, isPending } = useQuery({
     ...asked("GET /v1/sources/{id}/calls", { params: { id: sourceId }, query: { limit: 1 } }),
-    refetchInterval: state === "paused" ? false : COUNTS_MS,
+    refetchInterval: usePausable(COUNTS_MS),
   });
   if (isPending) return <Awaited />;
   if (data === undefined) return null;
@@ -140,10 +143,9 @@ function Targets({ ids }: { readonly ids: readonly string[] }) {
 
 /** By message id, what became of the newest events of the source. */
 function useVerdicts(sourceId: string): (messageId: string | undefined) => Event | undefined {
-  const { state } = useLiveState();
   const { data } = useQuery({
     ...asked("GET /v1/events", { query: { sourceId, limit: VERDICTS } }),
-    refetchInterval: state === "paused" ? false : COUNTS_MS,
+    refetchInterval: usePausable(COUNTS_MS),
     retry: false,
   });
   const byId = new Map(data?.data.map((event) => [event.messageId, event]));

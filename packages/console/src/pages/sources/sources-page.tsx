@@ -3,6 +3,7 @@ import { useState } from "react";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import elements from "../../elements/elements.module.css";
+import { shortKey } from "../../elements/short-text.ts";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -48,7 +49,7 @@ export function SourcesPage() {
             <span>{kind}</span>
             <Mark tone={enabled ? "good" : "off"}>{enabled ? "on" : "off"}</Mark>
             <span className={styles["detail"]}>
-              key <code>{writeKey.slice(0, 4)}…</code>
+              key <code>{shortKey(writeKey)}</code>
             </span>
             <span className={styles["detail"]}>
               since <MomentText at={createdAt} />

@@ -5,9 +5,10 @@ import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Choice } from "../../elements/choice.tsx";
-import { Copied } from "../../elements/copied.tsx";
+import { CopyButton } from "../../elements/copied.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
+import { shortKey } from "../../elements/short-text.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import styles from "./sources-page.module.css";
@@ -21,22 +22,50 @@ const KEPT = [
 
 /** The key that the source's calls are sent with, and its rotation: the old one is taken on until it ends. */
 export function WriteKey({ source }: { readonly source: Source }) {
+  const { writeKey, oldWriteKeys } = source;
   const [isRotating, setRotating] = useState(false);
   const unavailable = useMissingScope("write");
   return (
     <section className={styles["part"]} aria-label="Write key">
-      <h2>Write key</h2>
-      {unavailable === null ? <Copied what="write key" text={source.writeKey} /> : <code>{source.writeKey}</code>}
-      {source.oldWriteKeys.map(({ writeKey, expiresAt }) => (
-        <p key={writeKey} className={styles["detail"]}>
-          <code>{writeKey.slice(0, 4)}…</code> is taken until <MomentText at={expiresAt} withDistance />
+      <div className={styles["key"]}>
+        <h2>Write key</h2>
+        <KeyText key={writeKey} writeKey={writeKey} isWhole={unavailable === null} />
+        <Button unavailable={unavailable} onPress={() => setRotating(true)}>
+          Rotate
+        </Button>
+      </div>
+      {oldWriteKeys.map((old) => (
+        <p key={old.writeKey} className={styles["detail"]}>
+          <code>{shortKey(old.writeKey)}</code> is taken until <MomentText at={old.expiresAt} withDistance />
         </p>
       ))}
-      <Button unavailable={unavailable} onPress={() => setRotating(true)}>
-        Rotate
-      </Button>
       {isRotating && <RotateDialog source={source} onClose={() => setRotating(false)} />}
     </section>
+  );
+}
+
+interface KeyTextProps {
+  readonly writeKey: string;
+  /** Whoever may only read gets the beginning of it: there is nothing to show or to copy. */
+  readonly isWhole: boolean;
+}
+
+/** As short as it is known again by, until it is asked for; it is copied whole. */
+function KeyText({ writeKey, isWhole }: KeyTextProps) {
+  const [isShown, setShown] = useState(false);
+  if (!isWhole) return <code>{shortKey(writeKey)}</code>;
+  return (
+    <>
+      <code>{isShown ? writeKey : shortKey(writeKey)}</code>
+      <CopyButton what="write key" text={writeKey} />
+      <Button
+        look="quiet"
+        aria-label={isShown ? "Hide the write key" : "Show the write key"}
+        onPress={() => setShown(!isShown)}
+      >
+        {isShown ? "Hide" : "Show"}
+      </Button>
+    </>
   );
 }
 

@@ -1,0 +1,19 @@
+/** What is too long for a line, so that it is known again. The whole of it stands in a title, or is copied. */
+
+/** As sources are told apart by their keys at a glance. */
+const KEY = { head: 4, tail: 1 };
+const URL_TEXT = { head: 31, tail: 8 };
+
+/** `4k2v…9`; a key that control cut already, for who may only read, as it came. */
+export function shortKey(key: string): string {
+  return key.endsWith("…") ? key : shortened(key, KEY);
+}
+
+/** Forty characters at the most: where it leads, and its end, by which two of one host differ. */
+export function shortUrl(url: string): string {
+  return shortened(url, URL_TEXT);
+}
+
+function shortened(text: string, { head, tail }: typeof KEY): string {
+  return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
+}

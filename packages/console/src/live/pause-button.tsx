@@ -1,0 +1,17 @@
+import { Button } from "../elements/button.tsx";
+import { toggleLive, useLiveState } from "./live.ts";
+
+/** Beside a list of what comes: it does what the dot above the page does. */
+export function PauseButton() {
+  const { state } = useLiveState();
+  const isPaused = state === "paused";
+  return (
+    <Button
+      look="quiet"
+      aria-label={isPaused ? "Go on with what comes live" : "Pause what comes live"}
+      onPress={toggleLive}
+    >
+      {isPaused ? "Go on" : "Pause"}
+    </Button>
+  );
+}
