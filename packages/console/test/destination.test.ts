@@ -1,7 +1,8 @@
 /** The page of a destination: the rules of revised-draft.ts, secret-part.tsx and time-chart.tsx. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, found, sidewaysPx } from "./browser.ts";
+import { axeFaults, contrastFaults, copiedOn, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
+import { MOMENT } from "./pages/all-pages.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 interface Configured {
@@ -185,6 +186,53 @@ describe.skipIf("missing" in found)("a destination", () => {
     const asked = () => control.requests.filter(({ query }) => query.get("operation") === "undoRotation").length;
     await expect.poll(asked).toBeGreaterThan(0);
     expect(await page.getByText("The next secret is named and not").count()).toBe(0);
+  });
+
+  it("says on one line what it answers and the rest of why, its URLs short, in a title and copied whole", async () => {
+    const [first, second] = ["a", "b"].map((name) => `https://acme.example/${"x".repeat(90)}/${name}`);
+    const health = exampleOf("GET /v1/health/destinations/{id}").body as {
+      readonly reason: object;
+      readonly urls: readonly object[];
+    };
+    const gaveUp = { first: "2026-11-22T18:58:02.117Z", last: "2026-11-22T18:58:02.117Z" };
+    const of = (others: object = {}) => ({
+      "GET /v1/health/destinations/{id}": {
+        body: {
+          ...{ ...health, timeouts: 0.12, reason: { ...health.reason, url: second } },
+          urls: [
+            { ...health.urls[0], url: first, failures: [], breaker: "closed", openSince: null, nextProbe: null },
+            { ...health.urls[0], url: second },
+          ],
+          ...others,
+        },
+      },
+    });
+    await visit("/access");
+    // A page of its own, whose clock stands still: the examples are of today.
+    const page = await visit(destinationPath, of());
+    await page.clock.setFixedTime(MOMENT);
+    await page.reload();
+    const why = page.getByRole("region", { name: "Now" }).getByText("503 from");
+    expect(await why.innerText()).toBe(
+      "503 from https://acme.example/xxxxxxxxxx…xxxxxx/b (URL 2 of 2) · timeouts 12 % of 5 m · " +
+        "next retry 16:04:31 in 1 s · gives up 19:58:02–20:04:20",
+    );
+    const lines = () => why.evaluate((line) => line.getBoundingClientRect().height / 21);
+    expect(Math.round(await lines())).toBe(1);
+    expect(await why.locator("code").getAttribute("title")).toBe(second);
+    const urls = page.getByRole("region", { name: "URLs" });
+    const rows = (await urls.getByRole("listitem").allInnerTexts()).map((row) => row.replace(/\s+/g, " "));
+    expect(rows).toEqual([
+      "URL 1 https://acme.example/xxxxxxxxxx…xxxxxx/a ● none failed in 1 h " +
+        "● breaker closed, last 503 in 12.4 ms; 1 in flight",
+      "URL 2 https://acme.example/xxxxxxxxxx…xxxxxx/b ■ 503 × 25, timeout × 3 in 1 h " +
+        "■ breaker open since 15:58:02, next probe 16:04:50, last 503 in 12.4 ms; 1 in flight",
+    ]);
+    await urls.getByRole("button", { name: "Copy the URL 2" }).click();
+    await expect.poll(() => copiedOn(page)).toBe(second);
+    control.answer(of({ givesUp: gaveUp, nextRetry: null, state: "failing" }));
+    await page.reload();
+    await expect.poll(() => why.innerText()).toMatch(/ of 5 m · gives up 19:58:02$/);
   });
 
   it("DG1: shows how it was over time, as a picture with its sentence and as a table", async () => {

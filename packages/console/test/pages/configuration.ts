@@ -58,6 +58,6 @@ export const destinationPage: TestedPage = {
   live: {},
   shows: [
     ...["breaker open since", "Replay 12…", "Waiting: 3", "Attempts", "gives up"],
-    ...["timeouts, 5 m", "10.7 %", "failed in the last hour: 503 × 25, timeout × 3"],
+    ...["timeouts 10.7 % of 5 m", "503 × 25, timeout × 3 in 1 h"],
   ],
 };

@@ -1,0 +1,80 @@
+import type { DestinationHealth } from "../../api/api-types.ts";
+import { CopyButton } from "../../elements/copied.tsx";
+import { shortUrl } from "../../elements/short-text.ts";
+import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf, rateOf } from "../../moment/numbers.ts";
+import type { Tone } from "../../verdict/cause.ts";
+import { Mark } from "../../verdict/mark.tsx";
+import styles from "./health.module.css";
+
+type Url = DestinationHealth["urls"][number];
+
+const BREAKERS: Readonly<Record<Url["breaker"], Tone>> = {
+  ...{ closed: "good", open: "bad", half_open: "waiting", other: "off" },
+};
+
+/** A URL a line: what failed there in the last hour, and how its breaker is. */
+export function UrlLines({ urls }: Pick<DestinationHealth, "urls">) {
+  return (
+    <section aria-label="URLs" className={styles["part"]}>
+      <h2>URLs</h2>
+      <ul className={styles["urls"]}>
+        {urls.map((each, at) => (
+          <li key={each.url}>
+            <span className={styles["url"]}>
+              <strong>URL {at + 1}</strong> <code title={each.url}>{shortUrl(each.url)}</code>
+              <CopyButton what={`URL ${at + 1}`} text={each.url} />
+            </span>
+            <Failed failures={each.failures} />
+            <span className={styles["detail"]}>
+              <Breaker url={each} />
+              {urls.length > 1 && each.inFlight > 0 && `; ${countOf(each.inFlight)} in flight`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** `503 × 981, timeout × 120 in 1 h`. */
+function Failed({ failures }: Pick<Url, "failures">) {
+  if (failures.length === 0) return <Mark tone="good">none failed in 1 h</Mark>;
+  const words = failures.map(({ answer, count }) => `${answer} × ${countOf(count)}`).join(", ");
+  return <Mark tone="bad">{`${words} in 1 h`}</Mark>;
+}
+
+/** `breaker open since 06:12:00, next probe 10:42:40, last 503 in 12.4 ms`. */
+function Breaker({ url: { breaker, openSince, nextProbe, notBefore, answer } }: { readonly url: Url }) {
+  return (
+    <>
+      <Mark tone={BREAKERS[breaker]}>{`breaker ${breaker.replace("_", " ")}`}</Mark>
+      {openSince !== null && (
+        <>
+          {" since "}
+          <MomentText at={openSince} isShort />
+        </>
+      )}
+      {nextProbe !== null && (
+        <>
+          {", next probe "}
+          <MomentText at={nextProbe} isShort />
+        </>
+      )}
+      {answer === null ? (
+        ", no answer yet"
+      ) : (
+        <span title={answer.time}>
+          {", last "}
+          <strong>{answer.status ?? answer.error ?? "no answer"}</strong> in {rateOf(answer.durationMs)} ms
+        </span>
+      )}
+      {notBefore !== null && (
+        <>
+          {"; asked to wait until "}
+          <MomentText at={notBefore} isShort />
+        </>
+      )}
+    </>
+  );
+}
