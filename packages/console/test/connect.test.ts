@@ -7,6 +7,7 @@ import { control, startConsole, visit } from "./started-console.ts";
 const FORM = "/connect?kind=Webhooks";
 const CALLS = "GET /v1/sources/{id}/calls";
 const MAKE = "POST /v1/destinations";
+const TEST = "POST /v1/destinations/test";
 const RECEIVER = exampleOf("POST /v1/test-receivers").body as { readonly id: string; readonly url: string };
 const destination = exampleOf("GET /v1/destinations/{id}").body as { readonly sourceIds: readonly string[] };
 
@@ -133,6 +134,89 @@ describe.skipIf("missing" in found)("a webhook", () => {
         settings: { urls: [{ url: "https://two.example" }, { url: "https://one.example" }] },
       },
     ]);
+  });
+
+  it("UF1: has a moved URL take the focus along, at each end too, and says where it is", async () => {
+    const page = await visit(FORM);
+    for (const [at, name] of ["one", "two", "three"].entries()) {
+      if (at > 0) await page.getByRole("button", { name: "URL", exact: true }).click();
+      await page.getByLabel(`URL ${at + 1}`, { exact: true }).fill(`https://${name}.example`);
+    }
+    const urls = () =>
+      page
+        .getByRole("textbox", { name: /^URL \d$/ })
+        .evaluateAll((all) => all.map((field) => (field as HTMLInputElement).value));
+    const said = (words: string) => page.getByRole("status").getByText(words).waitFor();
+    await page.getByRole("button", { name: "Before URL 2" }).focus();
+    await page.keyboard.press("Enter");
+    await said("https://three.example is URL 2 of 3 now");
+    await focusOf(page.getByRole("button", { name: "Before URL 1" }));
+    await page.keyboard.press("Enter");
+    await said("https://three.example is URL 1 of 3 now");
+    expect(await urls()).toEqual(["https://three.example", "https://one.example", "https://two.example"]);
+    // The first can go down alone.
+    await focusOf(page.getByRole("button", { name: "After URL 2" }));
+    for (const [after, place] of [
+      ["After URL 3", 2],
+      ["Before URL 2", 3],
+    ] as const) {
+      await page.keyboard.press("Enter");
+      await said(`https://three.example is URL ${place} of 3 now`);
+      await focusOf(page.getByRole("button", { name: after }));
+    }
+    expect(await urls()).toEqual(["https://one.example", "https://two.example", "https://three.example"]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "URL 3", exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await said("URL 3 is taken away");
+    await focusOf(page.getByRole("button", { name: "URL", exact: true }));
+    await page.getByRole("button", { name: "Header" }).last().click();
+    await page.getByRole("button", { name: "Take away header 1" }).focus();
+    await page.keyboard.press("Enter");
+    await focusOf(page.getByRole("button", { name: "Header" }).last());
+  });
+
+  it("that is signed since, or is to get another body, leaves no answer of before as if it were of now", async () => {
+    const [example] = (exampleOf(TEST).body as { readonly urls: readonly object[] }).urls;
+    const page = await visit(FORM, {
+      [TEST]: ({ body }) => {
+        const { urls } = (body as { readonly settings: { readonly urls: readonly { readonly url: string }[] } })
+          .settings;
+        const took = { outcome: "delivered", status: 200, error: null };
+        return { body: { urls: urls.map(({ url }, at) => ({ ...example, url, ...(at === 0 ? took : {}) })) } };
+      },
+    });
+    await page.getByLabel("URL 1").fill("https://one.example");
+    await page.getByRole("button", { name: "URL", exact: true }).click();
+    await page.getByLabel("URL 2").fill("https://two.example");
+    const answers = page.getByRole("complementary", { name: "Test and save" }).getByRole("listitem");
+    const stands = async () => (await answers.allInnerTexts()).map((text) => text.split("\n")[0]);
+    const send = async () => {
+      await page.getByRole("button", { name: "Send test" }).click();
+      await expect
+        .poll(stands)
+        .toEqual([
+          expect.stringMatching(/^. ?200 8 ms https:\/\/one/),
+          expect.stringMatching(/^. ?connection_refused 8 ms/),
+        ]);
+    };
+    const before = [expect.stringContaining("200, as it was before"), expect.stringContaining("as it was before")];
+    await send();
+    await page.getByText("Sign each request").click();
+    await expect.poll(stands).toEqual(before);
+    await page.getByText("Changed since: send the test again.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await contrastFaults(page)).toEqual([]);
+    // What the field said of the second is of before too.
+    expect(await page.getByLabel("URL 2").getAttribute("aria-invalid")).toBeNull();
+    await send();
+    await page.getByText("More: name, settling, body").click();
+    await page.getByRole("combobox", { name: "Body" }).selectOption("full");
+    await expect.poll(stands).toEqual(before);
+    await send();
+    await page.getByLabel("URL 2").fill("https://three.example");
+    await expect.poll(stands).toEqual([expect.stringMatching(/^. ?200 8 ms/), before[1]]);
   });
 
   it("says why there is no test receiver", async () => {

@@ -85,6 +85,21 @@ describe.skipIf("missing" in found)("a destination", () => {
     await expect.poll(() => bodies("PATCH /v1/destinations/{id}")).toMatchObject([{ enabled: false }]);
   });
 
+  it("tells of a test that it is of the settings before, once others are saved", async () => {
+    const page = await visit(settingsPath, {
+      "PATCH /v1/destinations/{id}": { body: { ...DESTINATION, revision: DESTINATION.revision + 1 } },
+    });
+    const tested = page.getByRole("region", { name: "Test" }).getByRole("status");
+    await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
+    await tested.waitFor();
+    expect(await tested.innerText()).not.toContain("Changed since");
+    await page.getByLabel("Requests a second at the most").fill("50");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await tested.getByText("Changed since: send the test again.").waitFor();
+    await tested.getByText("connection_refused, as it was before").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
   it("tells of a test what each URL answered", async () => {
     const page = await visit(settingsPath);
     await page.getByRole("button", { name: "Send a test by the saved settings" }).click();

@@ -9,11 +9,11 @@ import { Refusal } from "../../elements/refusal.tsx";
 import { allSources } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { BodyChoice } from "../destinations/body-choice.tsx";
-import { UrlFields } from "../destinations/destination-fields.tsx";
 import { type SampleType, SampleTypeChoice } from "../destinations/sample-type.tsx";
 import { SettleChoice } from "../destinations/settle-choice.tsx";
 import { faultOf } from "../destinations/test-advice.ts";
 import { TestedUrls } from "../destinations/test-send.tsx";
+import { UrlFields } from "../destinations/url-fields.tsx";
 import styles from "./connect.module.css";
 import { type ConnectDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
 import { SecretChoice } from "./secret-choice.tsx";
@@ -81,7 +81,7 @@ export function ConnectForm() {
         {testing.urls === null ? (
           <p className={styles["detail"]}>It goes to every URL, as the form stands, and the answers are shown.</p>
         ) : (
-          <TestedUrls urls={testing.urls} isAdvisedElsewhere />
+          <TestedUrls urls={testing.urls} before={testing.before} isAdvisedElsewhere />
         )}
         <div className={styles["save"]}>
           <Button id={SAVE} type="submit" look="primary" isPending={connecting.isPending} unavailable={unavailable}>
@@ -97,17 +97,17 @@ export function ConnectForm() {
   );
 }
 
-/** What a test found of the URL at a place, as long as it stands there as it was tried. */
+/** What a test found of the URL at a place, as long as what would be sent there is what was tried. */
 function testedFault(path: string, { urls }: ConnectDraft, tested: Tested): string | null {
   const at = urls.findIndex((_, place) => path === `settings.urls[${place}].url`);
   const answer = tested.urls?.[at];
-  return answer === undefined || tested.sent[at] !== urls[at]?.url ? null : faultOf(answer);
+  return answer === undefined || tested.before.has(at) ? null : faultOf(answer);
 }
 
 interface Tested {
-  /** URLs as they were typed then. */
-  readonly sent: readonly string[];
   readonly urls: TestAnswer["urls"] | null;
+  /** Places of answers to what the form would send no more. */
+  readonly before: ReadonlySet<number>;
 }
 
 interface MoreProps {
@@ -141,26 +141,25 @@ function More({ draft, onChange }: MoreProps) {
 
 function useTesting(draft: ConnectDraft, sharedSecret: string) {
   const [type, setType] = useState<SampleType>("track");
+  const present = requestsOf(draft, sharedSecret);
   const testing = useMutation({
     mutationFn: async () => {
-      const sent = draft.urls.map(({ url }) => url);
       const body = { settings: settingsOf(draft, sharedSecret), type };
-      return { sent, ...(await call("POST /v1/destinations/test", { body })) };
+      return { sent: present, ...(await call("POST /v1/destinations/test", { body })) };
     },
   });
   const { data, error, isPending } = testing;
+  const [urls, sent] = [data?.urls ?? null, data?.sent ?? []];
   return {
-    ...{
-      type,
-      setType,
-      error,
-      isPending,
-      urls: data?.urls ?? null,
-      sent: data?.sent ?? [],
-      start: () => testing.mutate(),
-    },
+    ...{ type, setType, error, isPending, urls, start: () => testing.mutate() },
+    before: new Set(sent.flatMap((request, at) => (request === present[at] ? [] : [at]))),
     errors: error instanceof ApiProblem ? error.errors : [],
   };
+}
+
+/** By URL, all that a request to it is made of: an answer to another one says nothing of it. */
+function requestsOf(draft: ConnectDraft, sharedSecret: string): readonly string[] {
+  return draft.urls.map((url) => JSON.stringify([url, sharedSecret, draft.payload]));
 }
 
 /** Makes a test receiver, whose URL then stands in the place of the first; what comes next has the focus. */

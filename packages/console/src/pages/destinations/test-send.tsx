@@ -11,13 +11,19 @@ import styles from "./destinations-page.module.css";
 import { type SampleType, SampleTypeChoice } from "./sample-type.tsx";
 import { adviceOf } from "./test-advice.ts";
 
+const NONE: ReadonlySet<number> = new Set();
+
 /** Sends a sample to every URL, as the destination is saved, and tells what each answered. */
-export function TestSend({ destination: { id } }: { readonly destination: Destination }) {
+export function TestSend({ destination: { id, revision } }: { readonly destination: Destination }) {
   const unavailable = useMissingScope("write");
   const [type, setType] = useState<SampleType>("track");
   const testing = useMutation({
-    mutationFn: () => call("POST /v1/destinations/{id}/test", { params: { id }, body: { type } }),
+    mutationFn: async () => ({
+      ...(await call("POST /v1/destinations/{id}/test", { params: { id }, body: { type } })),
+      revision,
+    }),
   });
+  const { data: tested } = testing;
   return (
     <section aria-label="Test" className={styles["group"]}>
       <SampleTypeChoice value={type} onChange={setType} />
@@ -27,23 +33,28 @@ export function TestSend({ destination: { id } }: { readonly destination: Destin
         </Button>
       </div>
       <Refusal error={testing.error} />
-      {testing.data !== undefined && <TestedUrls urls={testing.data.urls} />}
+      {tested !== undefined && (
+        <TestedUrls urls={tested.urls} before={tested.revision === revision ? NONE : new Set(tested.urls.keys())} />
+      )}
     </section>
   );
 }
 
 export interface TestedUrlsProps extends Pick<TestAnswer, "urls"> {
+  /** Places of answers to what would be sent no more, since something was changed. */
+  readonly before?: ReadonlySet<number>;
   /** What to change stands elsewhere, at the fields. */
   readonly isAdvisedElsewhere?: boolean;
 }
 
-export function TestedUrls({ urls, isAdvisedElsewhere = false }: TestedUrlsProps) {
+export function TestedUrls({ urls, before = NONE, isAdvisedElsewhere = false }: TestedUrlsProps) {
   return (
     <div role="status">
+      {before.size > 0 && <p className={styles["advice"]}>Changed since: send the test again.</p>}
       <ul className={styles["answers"]}>
-        {urls.map((tested) => (
+        {urls.map((tested, at) => (
           <li key={tested.url}>
-            <TestedUrl tested={tested} isAdvised={!isAdvisedElsewhere} />
+            <TestedUrl tested={tested} isOfBefore={before.has(at)} isAdvised={!isAdvisedElsewhere} />
           </li>
         ))}
       </ul>
@@ -53,16 +64,22 @@ export function TestedUrls({ urls, isAdvisedElsewhere = false }: TestedUrlsProps
 
 interface TestedUrlProps {
   readonly tested: TestAnswer["urls"][number];
+  readonly isOfBefore: boolean;
   readonly isAdvised: boolean;
 }
 
-function TestedUrl({ tested, isAdvised }: TestedUrlProps) {
+function TestedUrl({ tested, isOfBefore, isAdvised }: TestedUrlProps) {
   const { url, outcome, status, error, durationMs, headers, body, answer } = tested;
+  const words = `${status ?? error ?? "no answer"}`;
   const signature = Object.entries(headers).find(([name]) => name.toLowerCase() === "x-signature")?.[1];
   const advice = outcome === "delivered" || !isAdvised ? null : adviceOf(status, error);
   return (
     <>
-      <Mark tone={outcome === "delivered" ? "good" : "bad"}>{`${status ?? error ?? "no answer"}`}</Mark>{" "}
+      {isOfBefore ? (
+        <Mark tone="off">{`${words}, as it was before`}</Mark>
+      ) : (
+        <Mark tone={outcome === "delivered" ? "good" : "bad"}>{words}</Mark>
+      )}{" "}
       {Math.round(durationMs)} ms <code>{url}</code>
       {advice !== null && <p className={styles["advice"]}>{advice}</p>}
       {answer !== null && answer !== "" && <pre className={styles["answer"]}>{answer}</pre>}
