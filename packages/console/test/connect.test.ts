@@ -295,6 +295,26 @@ describe.skipIf("missing" in found)("the first event", () => {
     await page.waitForURL("**/events/own-1");
   });
 
+  it("leads to what the test receiver got, before it comes and after, whoever may see that", async () => {
+    const settings = Object.assign({}, Object(destination).settings, { urls: [{ url: RECEIVER.url, headers: {} }] });
+    const ONE = { "GET /v1/destinations/{id}": { body: { ...destination, settings } } };
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
+      ...ONE,
+      "GET /v1/events/{messageId}": { body: DELIVERED },
+    });
+    const link = page.getByRole("link", { name: "What the test receiver got" });
+    await page.getByRole("region", { name: "Waiting" }).getByRole("link").and(link).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Send a sample event" }).click();
+    await page.getByText('"Billing" took it.').waitFor();
+    await link.click();
+    await page.waitForURL(`**/test-receivers?id=${RECEIVER.id}`);
+    const reader = { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null };
+    const other = await visit("/connect/dst_4k2v8m1n0p3q5r7s", { ...ONE, "GET /v1/session": { body: reader } });
+    await other.getByText("Waiting for the first event").waitFor();
+    expect(await other.getByRole("link", { name: "What the test receiver got" }).count()).toBe(0);
+  });
+
   it("that is refused says why", async () => {
     const body = { messageId: "m", type: "track", taken: false, status: 503, code: "busy", message: "ingest is busy" };
     const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", { "POST /v1/sources/{id}/sample": { body } });
@@ -314,5 +334,24 @@ describe.skipIf("missing" in found)("a test receiver", () => {
     await page.keyboard.press("Enter");
     await page.getByText("It answers so from now on.").waitFor();
     expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ status: 503, delayMs: 1000 }]);
+    // What is typed after that is not set yet.
+    await page.getByLabel("It answers with").fill("200");
+    await expect.poll(() => page.getByText("It answers so from now on.").count()).toBe(0);
+  });
+
+  it("says whose it is, and that it is no more where an address leads to one that control forgot", async () => {
+    const own = { ...RECEIVER, destinationId: "dst_1" };
+    const answers = {
+      "GET /v1/test-receivers": { body: { data: [own] } },
+      "GET /v1/destinations": { body: { data: [{ ...destination, id: "dst_1" }], nextCursor: null } },
+    };
+    const page = await visit("/test-receivers", answers);
+    await page.getByRole("link", { name: "Billing" }).and(page.locator("[href='/destinations/dst_1']")).waitFor();
+    await page.goto(`${new URL(page.url()).origin}/test-receivers?id=rcv_gone`);
+    await page.getByText("This test receiver is no more").waitFor();
+    expect(await page.getByLabel("It answers with").count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("list", { name: "All of them" }).getByRole("link", { name: "Billing" }).click();
+    await page.getByLabel("It answers with").waitFor();
   });
 });

@@ -10,6 +10,7 @@ import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./connect.module.css";
 import { FirstEvent } from "./first-event.tsx";
 import { SampleEvent } from "./sample-event.tsx";
+import { TestReceiverLinks } from "./test-receiver-links.tsx";
 import { useFirstMessage } from "./use-first-message.ts";
 
 export function FirstEventPage() {
@@ -44,6 +45,7 @@ function Waiting({ destination }: { readonly destination: Destination }) {
             <strong>Waiting for the first event.</strong> Send a sample, or send from your own program.
           </p>
           <SampleEvent destination={destination} sourceId={sourceId} onSent={first.see} />
+          <TestReceiverLinks destination={destination} />
         </section>
       ) : (
         <FirstEvent messageId={first.messageId}>
@@ -54,6 +56,7 @@ function Waiting({ destination }: { readonly destination: Destination }) {
             isAnother
             isFocused={first.isSent}
           />
+          <TestReceiverLinks destination={destination} />
         </FirstEvent>
       )}
       {source.data !== undefined && (

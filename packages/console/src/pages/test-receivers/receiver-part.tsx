@@ -11,6 +11,7 @@ import { Refusal } from "../../elements/refusal.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
+import { useNames } from "../../names/names.ts";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./test-receivers.module.css";
@@ -34,7 +35,10 @@ export function ReceiverPart({ receiver }: { readonly receiver: TestReceiver }) 
   });
   return (
     <>
-      <Copied what="URL" text={receiver.url} />
+      <div>
+        <Copied what="URL" text={receiver.url} />
+        <Owner destinationId={receiver.destinationId} />
+      </div>
       <AnswerForm receiver={receiver} />
       <Loaded
         query={query}
@@ -52,6 +56,23 @@ export function ReceiverPart({ receiver }: { readonly receiver: TestReceiver }) 
         )}
       </Loaded>
     </>
+  );
+}
+
+/** The destination whose secret signatures are checked by, where there is one. */
+function Owner({ destinationId }: Pick<TestReceiver, "destinationId">) {
+  const nameOf = useNames();
+  return (
+    <p className={styles["detail"]}>
+      {destinationId === null ? (
+        "Of no destination: signatures are not checked."
+      ) : (
+        <>
+          Of <a href={`/destinations/${destinationId}`}>{nameOf(destinationId)}</a>: signatures are checked by its
+          secret, where it has one.
+        </>
+      )}
+    </p>
   );
 }
 
@@ -79,6 +100,11 @@ function RequestRow({ request }: { readonly request: Received }) {
 /** What it answers from now on, and when: to see what a failing receiver does. */
 function AnswerForm({ receiver: { id, status, delayMs } }: { readonly receiver: TestReceiver }) {
   const [draft, setDraft] = useState({ status: String(status), delayMs: String(delayMs) });
+  const put = (part: Partial<typeof draft>): void => {
+    setDraft({ ...draft, ...part });
+    // What was said is of what stood there before.
+    saving.reset();
+  };
   const saving = useMutation({
     mutationFn: () =>
       call("PATCH /v1/test-receivers/{id}", {
@@ -98,13 +124,13 @@ function AnswerForm({ receiver: { id, status, delayMs } }: { readonly receiver: 
         label="It answers with"
         inputMode="numeric"
         value={draft.status}
-        onChange={(typed) => setDraft({ ...draft, status: typed })}
+        onChange={(typed) => put({ status: typed })}
       />
       <Field
         label="after (ms)"
         inputMode="numeric"
         value={draft.delayMs}
-        onChange={(typed) => setDraft({ ...draft, delayMs: typed })}
+        onChange={(typed) => put({ delayMs: typed })}
       />
       <Button type="submit" isPending={saving.isPending}>
         Set

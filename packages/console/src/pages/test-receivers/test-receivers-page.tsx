@@ -44,10 +44,13 @@ export function TestReceiversPage() {
       >
         {({ data }) => {
           const newest = [...data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
-          const shown = newest.find((each) => each.id === id) ?? newest[0];
+          const shown = id === undefined ? newest[0] : newest.find((each) => each.id === id);
           return (
             <div data-state="live" className={styles["page"]}>
-              {newest.length > 1 && <Choices receivers={newest} shownId={shown?.id ?? ""} />}
+              {shown === undefined && (
+                <p role="status">This test receiver is no more: control forgets them when it starts anew.</p>
+              )}
+              {(newest.length > 1 || shown === undefined) && <Choices receivers={newest} shownId={shown?.id ?? ""} />}
               {shown !== undefined && <ReceiverPart key={shown.id} receiver={shown} />}
             </div>
           );
