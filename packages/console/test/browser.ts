@@ -51,14 +51,22 @@ export async function startBrowser(): Promise<Browser> {
 export interface PageOptions {
   readonly width?: number;
   readonly theme?: "light" | "dark";
+  /** Of the machine that it is on. */
+  readonly zone?: string;
 }
 
-/** A page with empty storage. `origin`: all that it may ask. `at`: what its clock shows, for good. */
-export async function openPage(browser: Browser, origin: string, at?: Date): Promise<OpenPage> {
+export interface PageMachine {
+  /** What its clock shows, for good. */
+  readonly at?: Date | undefined;
+  readonly zone?: string | undefined;
+}
+
+/** A page with empty storage. `origin`: all that it may ask. */
+export async function openPage(browser: Browser, origin: string, { at, zone }: PageMachine = {}): Promise<OpenPage> {
   const context: BrowserContext = await browser.newContext({
     reducedMotion: "reduce",
     locale: "en-GB",
-    timezoneId: "Europe/Berlin",
+    timezoneId: zone ?? "Europe/Berlin",
     permissions: ["clipboard-read", "clipboard-write"],
   });
   context.setDefaultTimeout(PATIENCE_MS);

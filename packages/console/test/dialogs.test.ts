@@ -17,6 +17,7 @@ describe.skipIf("missing" in found)("what a button opens", () => {
     ["/activity", "Keys", "dialog", "Keys"],
     ["/activity", "Filter", "dialog", "Filter"],
     ["/activity", "You: admin", "menu", "You: admin"],
+    ["/activity", "Theme: as the machine", "menu", "Theme"],
     ["/access", "New token", "dialog", "New token"],
     ["/access", "Use it in the terminal", "dialog", "Use it in the terminal"],
     ["/access", "Revoke dashboard", "dialog", "Revoke dashboard?"],
@@ -58,7 +59,7 @@ describe.skipIf("missing" in found)("the order of the keyboard", () => {
     await page.locator("[data-state=live]").waitFor();
     expect(await page.locator('[tabindex]:not([tabindex="0"], [tabindex="-1"])').count()).toBe(0);
     const names: string[] = [];
-    for (let tabs = 0; tabs < 17; tabs += 1) {
+    for (let tabs = 0; tabs < 18; tabs += 1) {
       await page.keyboard.press("Tab");
       names.push(await page.evaluate(() => document.activeElement?.textContent?.trim() ?? ""));
     }

@@ -11,7 +11,7 @@ const files = await readConsoleFiles();
 if (files === null) throw new Error("the pages were not built");
 const [browser, control] = await Promise.all([startBrowser(), startFakeControl(files)]);
 try {
-  const { page } = await openPage(browser, control.url, new Date(MOMENT));
+  const { page } = await openPage(browser, control.url, { at: new Date(MOMENT) });
   const pages = PAGES.map(({ route, path, live, shows }) => ({
     name: pictureName(route),
     path,

@@ -2,7 +2,7 @@
 import { pressChord } from "@posthaste/testkit/chord";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, focusOf, found } from "./browser.ts";
+import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
@@ -166,11 +166,13 @@ describe.skipIf("missing" in found)("what is chosen", () => {
       page.evaluate(() => getComputedStyle(document.body.parentElement ?? document.body).backgroundColor);
     await page.getByText("Given up").first().waitFor();
     const light = await ground();
-    await page.getByRole("button", { name: "You: admin" }).click();
+    await page.getByRole("button", { name: "Theme: as the machine" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     await page.getByRole("button", { name: "You: admin" }).click();
+    await page.getByRole("menuitemradio", { name: "Local: Europe/Berlin" }).waitFor();
     await page.getByRole("menuitemradio", { name: "UTC" }).click();
     await page.reload();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
     await page.getByText("Given up").first().waitFor();
     expect(await ground()).not.toBe(light);
     expect(await page.locator("time").first().innerText()).toContain("10:12:07.113");
@@ -183,6 +185,24 @@ describe.skipIf("missing" in found)("an address that leads nowhere", () => {
     await page.getByRole("heading", { name: "No such page" }).waitFor();
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
+  });
+});
+
+describe.skipIf("missing" in found)("the top bar", () => {
+  it.each([360, 1280])("has search, what comes live, theme and name, %i pixels wide, none cut off", async (width) => {
+    const page = await visit("/access", {}, { width });
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    const buttons = page.getByRole("banner").getByRole("button");
+    const names = await buttons.evaluateAll((all) => all.map((each) => each.ariaLabel ?? each.textContent ?? ""));
+    expect(names.map((name) => name.split(/[:,]/)[0])).toEqual(["Search", "live", "Theme", "Keys", "You"]);
+    const boxes = await buttons.evaluateAll((all) =>
+      all.map((each) => {
+        const { left, right, width: wide, height } = each.getBoundingClientRect();
+        return [left >= 0 && right <= window.innerWidth, Math.min(wide, height) >= 24];
+      }),
+    );
+    expect(boxes).toEqual(names.map(() => [true, true]));
+    expect(await sidewaysPx(page)).toBe(0);
   });
 });
 

@@ -52,10 +52,12 @@ describe.skipIf("missing" in found)("the palette", () => {
     for (const line of ["Overview g o", "Access g t", "Connect a webhook", "New token", "Use it in the terminal"]) {
       expect(all).toContain(line);
     }
-    for (const line of ["Pause what comes live l", "Theme: light", "Theme: dark", "Times: UTC", "All keys ?"]) {
+    for (const line of ["Pause what comes live l", "Theme: light", "Theme: dark", "All keys ?"]) {
       expect(all).toContain(line);
     }
-    for (const line of ["Keys of a single character: off", "Sign out"]) expect(all).toContain(line);
+    for (const line of ["Times: UTC (now local, Europe/Berlin)", "Keys of a single character: off", "Sign out"]) {
+      expect(all).toContain(line);
+    }
     for (const theme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme: theme });
       expect(await (theme === "light" ? axeFaults : contrastFaults)(page)).toEqual([]);
@@ -104,17 +106,38 @@ describe.skipIf("missing" in found)("the palette", () => {
     await page.waitForURL("**/destinations/dst_3");
   });
 
-  it("chooses theme and zone, as the menu of one's own name shows then", async () => {
+  it("chooses theme and zone, as the top bar shows then", async () => {
     const page = await visit(eventPage.path, eventPage.live);
     await page.getByText("Given up").first().waitFor();
     await command(page, "theme: dark");
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
     await command(page, "utc");
     await expect.poll(() => page.locator("time").first().innerText()).toContain("10:12:07.113");
-    await page.getByRole("button", { name: "You: admin" }).click();
-    for (const name of ["Dark", "UTC"]) {
-      expect(await page.getByRole("menuitemradio", { name }).getAttribute("aria-checked")).toBe("true");
+    for (const [button, chosen] of [
+      ["Theme: dark", "Dark"],
+      ["You: admin", "UTC"],
+    ] as const) {
+      await page.getByRole("button", { name: button }).click();
+      const choice = page.getByRole("menuitemradio", { name: chosen });
+      await choice.waitFor();
+      expect(await choice.getAttribute("aria-checked")).toBe("true");
+      await page.keyboard.press("Escape");
+      await choice.waitFor({ state: "detached" });
     }
+    await openPalette(page);
+    await page.keyboard.type("times");
+    await expect.poll(async () => (await lines(page))[0]).toBe("Times: local, Europe/Berlin (now UTC)");
+  });
+
+  it("says which zone the times are in, where the machine's own is UTC and another choice looks alike", async () => {
+    const page = await visit("/activity", {}, { zone: "UTC" });
+    await openPalette(page);
+    await page.keyboard.type("times");
+    await expect.poll(async () => (await lines(page))[0]).toBe("Times: UTC (now local, UTC)");
+    await page.keyboard.press("Enter");
+    await openPalette(page);
+    await page.keyboard.type("times");
+    await expect.poll(async () => (await lines(page))[0]).toBe("Times: local, UTC (now UTC)");
   });
 
   it("pauses what comes live, switches single keys off and on, and tells all keys", async () => {

@@ -3,7 +3,7 @@
  *
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
- *      file's one page, emptied: a page of its own costs half a second and more.
+ *      file's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
@@ -49,8 +49,9 @@ export function takeFaults(): readonly string[] {
 /** A page at an address of the console, whose control answers so. */
 export async function visit(path: string, answers: FakeAnswers = {}, options: PageOptions = {}): Promise<Page> {
   control.answer(answers);
-  const isFirst = open.length === 0;
-  const opened = isFirst && kept !== undefined ? kept : await openPage(browser, control.url, clock);
+  const { zone } = options;
+  const isFirst = open.length === 0 && zone === undefined;
+  const opened = isFirst && kept !== undefined ? kept : await openPage(browser, control.url, { at: clock, zone });
   if (isFirst) kept = opened;
   open.push(opened);
   await opened.show(options);

@@ -3,9 +3,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { areLettersOn, switchLetters } from "../keys/keys.ts";
 import { searchOf } from "../listing/filter.ts";
 import { toggleLive, useLiveState } from "../live/live.ts";
-import { chooseUtc, isUtcChosen } from "../moment/zone.ts";
+import { chooseUtc, isUtcChosen, machineZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
-import { chooseTheme, THEMES, type Theme, useTheme } from "../theme/theme-choice.ts";
+import { chooseTheme, THEME_WORDS, THEMES, useTheme } from "../theme/theme-choice.ts";
 
 /** A line of the palette: it leads somewhere, or does something. */
 export interface PaletteLine {
@@ -17,8 +17,6 @@ export interface PaletteLine {
   readonly keys?: string;
   readonly does: { readonly href: string } | (() => void);
 }
-
-const THEME_WORDS: Readonly<Record<Theme, string>> = { system: "as the machine", light: "light", dark: "dark" };
 
 /** Those that change something now: what is chosen already is not among them. */
 export function useCommands(onHelp: () => void): readonly PaletteLine[] {
@@ -32,13 +30,18 @@ export function useCommands(onHelp: () => void): readonly PaletteLine[] {
     led("Use it in the terminal", makeOf("own")),
     done(state === "paused" ? "Go on with what comes live" : "Pause what comes live", toggleLive, "l"),
     ...THEMES.filter((theme) => theme !== chosen).map((theme) =>
-      done(`Theme: ${THEME_WORDS[theme]}`, () => chooseTheme(theme)),
+      done(`Theme: ${THEME_WORDS[theme].toLowerCase()}`, () => chooseTheme(theme)),
     ),
-    done(`Times: ${isUtc ? "local" : "UTC"}`, () => chooseUtc(!isUtc)),
+    done(zoneWords(isUtc, machineZone()), () => chooseUtc(!isUtc)),
     done(`Keys of a single character: ${areOn ? "off" : "on"}`, () => switchLetters(!areOn)),
     done("All keys", onHelp, "?"),
     done("Sign out", () => void signOut(client)),
   ];
+}
+
+/** What the times would be, and what they are: on a machine whose own zone is UTC the two look alike. */
+function zoneWords(isUtc: boolean, local: string): string {
+  return isUtc ? `Times: local, ${local} (now UTC)` : `Times: UTC (now local, ${local})`;
 }
 
 /** Where somebody is invited, or gets a token for the own terminal. */

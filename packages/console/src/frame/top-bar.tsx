@@ -12,10 +12,10 @@ import {
 } from "react-aria-components";
 import { searchOf } from "../listing/filter.ts";
 import { LiveDot } from "../live/live-dot.tsx";
-import { chooseUtc, isUtcChosen, useZone } from "../moment/zone.ts";
+import { chooseUtc, isUtcChosen, machineZone, useZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
-import { chooseTheme, THEMES, useTheme } from "../theme/theme-choice.ts";
 import styles from "./frame.module.css";
+import { ThemeMenu } from "./theme-menu.tsx";
 
 export interface TopBarProps {
   readonly onSearch: () => void;
@@ -33,6 +33,7 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
       </AriaButton>
       <LiveDot />
       <span className={styles["zone"]}>{zone}</span>
+      <ThemeMenu />
       <AriaButton className={styles["icon"] ?? ""} aria-label="Keys" onPress={onHelp}>
         <CircleHelp size={18} aria-hidden />
       </AriaButton>
@@ -41,11 +42,10 @@ export function TopBar({ onSearch, onHelp }: TopBarProps) {
   );
 }
 
-/** Of the person: theme, zone, out. */
+/** Of the person: the zone of times, others, out. */
 function OwnMenu() {
   const client = useQueryClient();
   const { name, scopes } = useSession();
-  const theme = useTheme();
   useZone();
   return (
     <MenuTrigger>
@@ -58,21 +58,6 @@ function OwnMenu() {
           <MenuSection
             selectionMode="single"
             disallowEmptySelection
-            selectedKeys={[theme]}
-            onSelectionChange={(keys) => {
-              chooseTheme(THEMES.find((each) => each === firstOf(keys)) ?? "system");
-            }}
-          >
-            <Header className={styles["menuHead"] ?? ""}>Theme</Header>
-            {THEMES.map((each) => (
-              <MenuItem key={each} id={each} className={styles["menuItem"] ?? ""}>
-                {each === "system" ? "As the machine" : each === "light" ? "Light" : "Dark"}
-              </MenuItem>
-            ))}
-          </MenuSection>
-          <MenuSection
-            selectionMode="single"
-            disallowEmptySelection
             selectedKeys={[isUtcChosen() ? "utc" : "local"]}
             onSelectionChange={(keys) => {
               chooseUtc(firstOf(keys) === "utc");
@@ -80,7 +65,7 @@ function OwnMenu() {
           >
             <Header className={styles["menuHead"] ?? ""}>Times</Header>
             <MenuItem id="local" className={styles["menuItem"] ?? ""}>
-              Local
+              Local: {machineZone()}
             </MenuItem>
             <MenuItem id="utc" className={styles["menuItem"] ?? ""}>
               UTC

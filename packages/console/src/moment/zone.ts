@@ -41,7 +41,12 @@ export function useZone(): string {
 }
 
 function chosenZone(): string {
-  return isUtcChosen() ? "UTC" : new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return isUtcChosen() ? "UTC" : machineZone();
+}
+
+/** That of the browser. */
+export function machineZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 /** Not older than `TICK_MS`. */

@@ -6,6 +6,10 @@ const KEY = "posthaste-theme";
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
+export const THEME_WORDS: Readonly<Record<Theme, string>> = {
+  ...{ system: "As the machine", light: "Light", dark: "Dark" },
+};
+
 const listeners = new Set<() => void>();
 
 export function chosenTheme(): Theme {
