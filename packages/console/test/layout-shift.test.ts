@@ -78,7 +78,7 @@ interface Late {
 }
 
 async function expectStill({ path, live, late, stands, width = 1280 }: Late): Promise<void> {
-  const answers = { ...LONG_NAMES, ...live };
+  const answers = { ...live, ...LONG_NAMES };
   const page = await visit(path, answers, { width });
   await page.addInitScript(WATCH);
   control.answer({ ...answers, ...pendingOf(late) });

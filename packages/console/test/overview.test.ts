@@ -5,7 +5,10 @@ import { exampleOf, type FakeAnswers } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 
 const STATUS = "GET /v1/status";
-const status = exampleOf(STATUS).body as { readonly needsSomebody: readonly object[] };
+const status = exampleOf(STATUS).body as {
+  readonly needsSomebody: readonly object[];
+  readonly replays: readonly object[];
+};
 const [needing] = status.needsSomebody;
 const [group] = (exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] }).data;
 const [replay] = (exampleOf("GET /v1/replays").body as { readonly data: readonly object[] }).data;
@@ -134,6 +137,48 @@ describe.skipIf("missing" in found)("the overview", () => {
     const recently = page.getByRole("region", { name: "Recently" });
     await recently.getByText("removed").waitFor();
     expect(await recently.getByRole("listitem").count()).toBe(1);
+  });
+
+  it("tells what follows one another alike once, by names and without ids, and a replay by its end alone", async () => {
+    const [change] = (exampleOf("GET /v1/audit").body as { readonly data: readonly object[] }).data;
+    const at = (minute: number) => ({ time: `2026-11-22T14:0${minute}:00.000Z`, id: minute });
+    const name = { field: "name", from: null, to: "CI" };
+    const ofReplay = { operation: "replayDeadLetters", target: "rpl_ended", changes: [] };
+    const data = [
+      { ...change, ...at(9), actor: "dana" },
+      { ...change, ...at(8), actor: "dana" },
+      { ...change, ...at(7), ...ofReplay },
+      { ...change, ...at(6), operation: "createToken", target: "tok_1", changes: [name] },
+      { ...change, ...at(5), operation: "changeDestination", target: "dst_gone", changes: [] },
+    ];
+    const filter = { destinationId: "dst_gone" };
+    const ended = { ...replay, ...{ id: "rpl_ended", state: "done", delivered: 3, failedAgain: 0, filter } };
+    const running = { ...replay, id: "rpl_running", endedAt: null, filter };
+    const page = await visit("/overview", {
+      ...well,
+      [STATUS]: { body: { ...status, replays: [{ ...status.replays[0], destinationId: "dst_gone" }] } },
+      "GET /v1/audit": listOf({ ...change, ...at(9), operation: "pauseReplay", target: "rpl_running" }, ...data),
+      "GET /v1/replays": listOf({ ...ended, endedAt: "2026-11-22T14:07:30.000Z" }, running),
+    });
+    const lines = page.getByRole("region", { name: "Recently" }).getByRole("listitem");
+    await lines.first().waitFor();
+    expect((await lines.allInnerTexts()).map((line) => line.replace(/^.* ago\s*/s, ""))).toEqual([
+      "admin paused the replay to a destination",
+      "dana changed Shop, 2 times",
+      "Replay to a destination done: 3 delivered, 0 failed again",
+      "admin made CI",
+      "admin changed a destination",
+    ]);
+    await page.getByText("Replay to a destination running, 7,812 of 12,345 sent").waitFor();
+    expect(await page.locator("main").innerText()).not.toMatch(/\b(dst|src|tok|rpl)_/);
+  });
+
+  it("says once that something needs somebody: the figures do, and the rows stand right below", async () => {
+    const page = await visit("/overview");
+    await page.getByText("1 needs you").waitFor();
+    const list = page.getByRole("region", { name: "Needs you" });
+    await list.getByRole("link", { name: "Open Billing" }).waitFor();
+    expect(await list.getByRole("heading").evaluate((head) => head.getBoundingClientRect().height)).toBe(1);
   });
 
   it("tells which replays ended, among what was changed", async () => {

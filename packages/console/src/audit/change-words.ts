@@ -16,26 +16,69 @@ export function operationWords(operation: string): string {
   return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** What was done, in the past, before the name of what it was done to: "turned on", "made". */
-export function deedWords({ operation, changes }: Pick<Change, "operation" | "changes">): string {
-  const [only, ...others] = changes;
-  if (operation.startsWith("change") && only?.field === "enabled" && others.length === 0) {
-    return only.to === "true" ? "turned on" : "turned off";
-  }
-  const [verb = ""] = operation.split(/(?=[A-Z])/);
-  return DEEDS[verb] ?? operationWords(operation);
+type Deed = Pick<Change, "operation" | "target" | "changes">;
+
+/** What was done, in the past, and to what: `turned on Warehouse`, `sent a delivery to Billing again`. */
+export function deedWords(change: Deed, nameOf: (id: string) => string): string {
+  const of = targetWords(change, nameOf);
+  const [verb = ""] = change.operation.split(/(?=[A-Z])/);
+  return (DEEDS[switched(change) ?? verb] ?? `${operationWords(change.operation)}: NAME`).replace("NAME", () => of);
 }
 
+/** The name of what was changed: as the lists have it, as the change says it, or else what kind of thing it is. */
+function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) => string): string {
+  const changed = (name: string): string | null => {
+    const change = changes.find(({ field }) => field === name);
+    return change?.to ?? change?.from ?? null;
+  };
+  const id = changed("destinationId") ?? /"destinationId":"(\w+)"/.exec(changed("filter") ?? "")?.[1] ?? null;
+  if (id === null && OF_LETTERS.test(operation)) return "several destinations";
+  const known = nameOf(id ?? target);
+  if (known !== (id ?? target)) return known;
+  return changed("name") ?? KINDS.find(([prefix]) => known.startsWith(prefix))?.[1] ?? known;
+}
+
+/** Where nothing but that was changed. */
+function switched({ operation, changes: [only, ...others] }: Deed): "turnOn" | "turnOff" | null {
+  if (!operation.startsWith("change") || only?.field !== "enabled" || others.length > 0) return null;
+  return only.to === "true" ? "turnOn" : "turnOff";
+}
+
+const OF_LETTERS = /^(?:replay|purge)/;
+
+/** By the first word of the operation. */
 const DEEDS: Readonly<Record<string, string>> = {
-  create: "made",
-  change: "changed",
-  remove: "removed",
-  revoke: "revoked",
-  rotate: "rotated the key of",
-  resend: "sent a delivery again, as",
-  replay: "replayed dead letters of",
-  name: "named the next secret of",
-  switch: "switched the secret of",
-  retire: "retired the old secret of",
-  undo: "undid a step of the secret's rotation of",
+  turnOn: "turned on NAME",
+  turnOff: "turned off NAME",
+  create: "made NAME",
+  change: "changed NAME",
+  remove: "removed NAME",
+  revoke: "revoked NAME",
+  rotate: "rotated the key of NAME",
+  resend: "sent a delivery to NAME again",
+  replay: "replayed dead letters of NAME",
+  purge: "purged dead letters of NAME",
+  pause: "paused NAME",
+  resume: "resumed NAME",
+  cancel: "cancelled NAME",
+  name: "named the next secret of NAME",
+  switch: "switched the secret of NAME",
+  retire: "retired the old secret of NAME",
+  undo: "undid a step of the secret's rotation of NAME",
+  set: "synced NAME",
+  end: "ended the suppression of NAME",
+  reproduce: "produced NAME again",
 };
+
+/** Of what has no name, or none any more: its id says no more to who reads it. */
+const KINDS = [
+  ["dst_", "a destination"],
+  ["src_", "a source"],
+  ["tok_", "a token"],
+  ["aud_", "an audience"],
+  ["rpl_", "a replay"],
+  ["del_", "a deletion request"],
+  ["rsd_", "a destination"],
+  ["user:", "a user"],
+  ["unreadable", "unreadable records"],
+] as const;

@@ -3,6 +3,12 @@ import type { TestedPage } from "./tested-page.ts";
 
 const status = exampleOf("GET /v1/status").body as { readonly needsSomebody: readonly object[] };
 
+/** What the examples name, by its name. */
+const named = (operation: string, id: string, name: string) => {
+  const { data } = exampleOf(operation).body as { readonly data: readonly object[] };
+  return { body: { data: [{ ...data[0], id, name }], nextCursor: null, asOf: null, complete: true } };
+};
+
 export const overviewPage: TestedPage = {
   ...{ route: "/overview", path: "/overview", title: "Overview · Posthaste", reads: "GET /v1/status" },
   empty: {
@@ -10,6 +16,9 @@ export const overviewPage: TestedPage = {
       body: { ...status, needsSomebody: [], destinations: { open: 0, failing: 0, healthy: 0, off: 0 } },
     },
   },
-  live: {},
-  shows: ["1 needs you", "breaker open", "12,031", "Replays", "changed", "Recently"],
+  live: {
+    "GET /v1/destinations": named("GET /v1/destinations", "dst_cb58hdsatap6sx5a", "Billing"),
+    "GET /v1/sources": named("GET /v1/sources", "src_7std8rze0653gs3d", "Shop"),
+  },
+  shows: ["1 needs you", "breaker open", "12,031", "Replay to Billing", "changed Shop", "Recently"],
 };

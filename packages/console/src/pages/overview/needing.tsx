@@ -18,6 +18,7 @@ export function Needing({ status: { needsSomebody, destinations } }: { readonly 
     <HeadedList
       id="needing"
       head="Needs you"
+      isHeadSeen={false}
       after={
         others > 0 && (
           <p className={styles["more"]}>

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { ReplayPage } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { deedWords } from "../../audit/change-words.ts";
+import { type Change, deedWords } from "../../audit/change-words.ts";
 import { Awaited } from "../../listing/loaded.tsx";
 import { useLive } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
@@ -10,12 +11,15 @@ import { countOf } from "../../moment/numbers.ts";
 import { useNaming } from "../../names/names.ts";
 import { HeadedList } from "./headed-list.tsx";
 import styles from "./overview-page.module.css";
+import { toWhere } from "./running-replays.tsx";
 
 const SHOWN = 5;
 const LOOKED_AT = 50;
 /** Of a session or a sign-in link: somebody came or went, and nothing was done to anything. */
 const COMING = /^(ses|link)_/;
 const LEAST_BETWEEN_MS = 1000;
+
+type Replay = ReplayPage["data"][number];
 
 /** What somebody changed lately, and replays that ended; the activity page has who signed in, too. */
 export function Recently() {
@@ -25,21 +29,11 @@ export function Recently() {
   useLive({ topics: ["audit"], filter: {}, onRows: look, onGap: look });
   const { nameOf, isSettled } = useNaming();
   if (query.isPending || replays.isPending || !isSettled) return <Awaited />;
-  const changes = query.data?.data.filter(({ target }) => !COMING.test(target)) ?? [];
-  const deeds = [
-    ...changes.map((change) => ({
-      ...{ key: change.requestId + change.id, time: change.time },
-      words: (
-        <>
-          <strong>{change.actor}</strong> {deedWords(change)} {nameOf(change.target)}
-        </>
-      ),
-    })),
-    ...(replays.data?.data ?? []).flatMap((replay) =>
-      replay.endedAt === null ? [] : [{ key: replay.id, time: replay.endedAt, words: endedWords(replay, nameOf) }],
-    ),
-  ];
-  const shown = deeds.sort((a, b) => b.time.localeCompare(a.time)).slice(0, SHOWN);
+  const ended = replays.data?.data.filter(({ endedAt }) => endedAt !== null) ?? [];
+  const shown = told([
+    ...changesOf(query.data?.data ?? [], ended, withReplays(replays.data?.data ?? [], nameOf)),
+    ...ended.map((replay) => endedDeed(replay, nameOf)),
+  ]);
   if (shown.length === 0) return null;
   return (
     <HeadedList
@@ -51,26 +45,78 @@ export function Recently() {
         </p>
       }
     >
-      {shown.map(({ key, time, words }) => (
+      {shown.map(({ key, time, words, times }) => (
         <li key={key} className={styles["change"]}>
           <MomentText at={time} isShort withDistance />
-          <span>{words}</span>
+          <span>
+            {words}
+            {times > 1 && `, ${countOf(times)} times`}
+          </span>
         </li>
       ))}
     </HeadedList>
   );
 }
 
-type Replay = ReplayPage["data"][number];
+/** Replays by where they lead: they have no name. */
+function withReplays(replays: readonly Replay[], nameOf: (id: string) => string): (id: string) => string {
+  const names = new Map(replays.map(({ id, filter }) => [id, `the replay${toWhere(filter.destinationId, nameOf)}`]));
+  return (id) => names.get(id) ?? nameOf(id);
+}
+
+interface Deed {
+  readonly key: string;
+  readonly time: string;
+  /** The same of two deeds that are told alike. */
+  readonly text: string;
+  readonly words: ReactNode;
+}
+
+/** The newest, those that follow one another and are told alike as one. */
+function told(deeds: readonly Deed[]): readonly (Deed & { readonly times: number })[] {
+  const lines: (Deed & { readonly times: number })[] = [];
+  for (const deed of deeds.toSorted((a, b) => b.time.localeCompare(a.time))) {
+    const newer = lines.at(-1);
+    if (newer?.text === deed.text) lines.splice(-1, 1, { ...newer, times: newer.times + 1 });
+    else lines.push({ ...deed, times: 1 });
+  }
+  return lines.slice(0, SHOWN);
+}
+
+/** But who came and went; and of a replay that ended, whose end is told. */
+function changesOf(
+  changes: readonly Change[],
+  ended: readonly Replay[],
+  nameOf: (id: string) => string,
+): readonly Deed[] {
+  const endedIds = new Set(ended.map(({ id }) => id));
+  return changes
+    .filter(({ target }) => !COMING.test(target) && !endedIds.has(target))
+    .map((change) => {
+      const deed = deedWords(change, nameOf);
+      return {
+        ...{ key: change.requestId + change.id, time: change.time, text: `${change.actor} ${deed}` },
+        words: (
+          <>
+            <strong>{change.actor}</strong> {deed}
+          </>
+        ),
+      };
+    });
+}
 
 /** `Replay to Billing done: 12,340 delivered, 5 failed again`. */
-function endedWords({ id, state, filter, delivered, failedAgain }: Replay, nameOf: (id: string) => string) {
-  const target = filter.destinationId === undefined ? "" : ` to ${nameOf(filter.destinationId)}`;
-  return (
-    <>
-      <a href={`/replays/${id}`}>Replay{target}</a> {state}
-      {delivered !== null && `: ${countOf(delivered)} delivered`}
-      {failedAgain !== null && `, ${countOf(failedAgain)} failed again`}
-    </>
-  );
+function endedDeed(replay: Replay, nameOf: (id: string) => string): Deed {
+  const { id, state, filter, delivered, failedAgain, endedAt, createdAt } = replay;
+  const target = toWhere(filter.destinationId, nameOf);
+  return {
+    ...{ key: id, time: endedAt ?? createdAt, text: id },
+    words: (
+      <>
+        <a href={`/replays/${id}`}>Replay{target}</a> {state}
+        {delivered !== null && `: ${countOf(delivered)} delivered`}
+        {failedAgain !== null && `, ${countOf(failedAgain)} failed again`}
+      </>
+    ),
+  };
 }

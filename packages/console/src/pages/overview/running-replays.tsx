@@ -16,11 +16,18 @@ export function RunningReplays({ replays }: Pick<Status, "replays">) {
         <li key={id} className={styles["change"]}>
           <progress aria-label={`Replay ${id}`} max={Math.max(matched, 1)} value={replayed} />
           <span>
-            <a href={`/replays/${id}`}>Replay{destinationId === null ? "" : ` to ${nameOf(destinationId)}`}</a> {state},{" "}
-            {countOf(replayed)} of {countOf(matched)} sent
+            <a href={`/replays/${id}`}>Replay{toWhere(destinationId, nameOf)}</a>
+            {` ${state}, ${countOf(replayed)} of ${countOf(matched)} sent`}
           </span>
         </li>
       ))}
     </HeadedList>
   );
+}
+
+/** ` to Billing`; nothing of a replay to several, and no id of one that has no name any more. */
+export function toWhere(destinationId: string | null | undefined, nameOf: (id: string) => string): string {
+  if (destinationId === null || destinationId === undefined) return "";
+  const name = nameOf(destinationId);
+  return ` to ${name === destinationId ? "a destination" : name}`;
 }
