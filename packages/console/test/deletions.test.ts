@@ -163,6 +163,20 @@ describe.skipIf("missing" in found)("a deletion", () => {
     await page.getByText(/The users were suppressed, until .*, or until it is ended by hand/).waitFor();
   });
 
+  it.each([
+    ["sent, 2 of 4 not delivered yet", "▲", { sent: 1, retrying: 1, delivered: 1, dead: 1 }],
+    ["1 of 4 given up", "■", { sent: 0, retrying: 0, delivered: 3, dead: 1 }],
+    ["all delivered", "●", { sent: 0, retrying: 0, delivered: 4, dead: 0 }],
+  ])("is %s once it was sent, and not well before", async (words, shape, states) => {
+    const body = Object.assign({}, exampleOf("GET /v1/deletions/{id}").body, { id: "del_1", notifications: 4, states });
+    const page = await visit("/deletions/del_1", { "GET /v1/deletions/{id}": { body } });
+    await page.getByText(words).waitFor();
+    expect(await page.getByText(words).innerText()).toBe(`${shape} ${words}`);
+    control.answer({ "GET /v1/deletions": { body: { data: [body], ...FRESH } }, "GET /v1/deletions/{id}": { body } });
+    await page.getByRole("link", { name: "All deletions" }).click();
+    await page.getByRole("row").getByText(`${shape} sent`).waitFor();
+  });
+
   it("with more than a thousand notifications is counted on its own page alone, and not by source", async () => {
     const many = Object.assign({}, exampleOf("GET /v1/deletions/{id}").body, { id: "del_1", notifications: 1001 });
     const answers = {

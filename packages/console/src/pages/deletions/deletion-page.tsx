@@ -13,7 +13,7 @@ import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
-import { NOTIFICATION_STATES, numbered, REQUEST_STATES, STATE_NAMES } from "./deletion-words.ts";
+import { NOTIFICATION_STATES, numbered, outcomeOf, STATE_NAMES } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 import { NotificationList } from "./notification-list.tsx";
 import { SourceStates } from "./source-states.tsx";
@@ -55,8 +55,8 @@ function isSettled({ state, notifications, states: { delivered, dead } }: Deleti
 }
 
 function Standing({ request }: { readonly request: DeletionStatus }) {
-  const { id, state, users, sourceIds, notifications, states, createdAt, sentAt, asOf, complete } = request;
-  const [words, tone] = REQUEST_STATES[state];
+  const { id, users, sourceIds, notifications, states, createdAt, sentAt, asOf, complete } = request;
+  const [words, tone] = outcomeOf(request);
   return (
     <div data-state="live" className={styles["asked"]}>
       <p>

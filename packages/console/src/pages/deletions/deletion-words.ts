@@ -25,6 +25,18 @@ export const STATE_NAMES = [
   "dead",
 ] as const satisfies readonly Notification["state"][];
 
+type Counted = Pick<DeletionStatus, "state" | "notifications" | "states">;
+
+/** How a request stands by what became of its notifications: that they were sent is no end yet. */
+export function outcomeOf({ state, notifications, states }: Counted): readonly [words: string, tone: Tone] {
+  const left = notifications - states.delivered - states.dead;
+  if (state === "requested") return REQUEST_STATES.requested;
+  if (notifications === 0) return ["nobody to tell", "off"];
+  if (left > 0) return [`sent, ${countOf(left)} of ${countOf(notifications)} not delivered yet`, "waiting"];
+  if (states.dead > 0) return [`${countOf(states.dead)} of ${countOf(notifications)} given up`, "bad"];
+  return ["all delivered", "good"];
+}
+
 /** `1 user`, `5,000 users`. */
 export function numbered(count: number, one: string): string {
   return `${countOf(count)} ${one}${count === 1 ? "" : "s"}`;

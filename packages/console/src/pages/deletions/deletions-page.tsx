@@ -12,7 +12,7 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { AskDialog } from "./ask-dialog.tsx";
-import { numbered, REQUEST_STATES, type Request, statesText } from "./deletion-words.ts";
+import { numbered, outcomeOf, REQUEST_STATES, type Request, statesText } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 import { SuppressionPart } from "./suppression-part.tsx";
 
@@ -63,13 +63,15 @@ export function DeletionsPage() {
 
 function RequestRow({ request }: { readonly request: Request }) {
   const { id, state, users, notifications, suppress, createdAt } = request;
-  const [words, tone] = REQUEST_STATES[state];
   const isCounted = notifications > 0 && notifications <= MOST_COUNTED;
   const { data } = useQuery({
     ...asked("GET /v1/deletions/{id}", { params: { id } }),
     enabled: isCounted,
     staleTime: STALE_MS,
   });
+  const [words, sentTone] = REQUEST_STATES[state];
+  // By what became of it, where that is known; the words stay, so that nothing moves.
+  const tone = data === undefined || !isCounted ? sentTone : outcomeOf(data)[1];
   return (
     <>
       <MomentText at={createdAt} withDistance />
