@@ -174,13 +174,19 @@ describe("dead letters", () => {
     type: "track",
     attempts: 10,
     deferrals: 2,
+    state: "deliveredSince",
   };
 
-  it("are listed newest first", async () => {
+  it("are listed newest first, and the open ones alone", async () => {
     command.control.script("GET /v1/dead-letters", { data: [letter], nextCursor: null, complete: true });
     const { code, stdout } = await posthaste(["dead-letters", "list", "--reason", "window_expired", "--limit", "5"]);
-    expect([code, stdout]).toEqual([0, "2026-11-21T10:00:00.000Z\t3:1042\tdst_1\tm1\ttrack\twindow_expired\t10\n"]);
+    expect([code, stdout]).toEqual([
+      0,
+      "2026-11-21T10:00:00.000Z\t3:1042\tdst_1\tm1\ttrack\twindow_expired\t10\tdeliveredSince\n",
+    ]);
     expect(command.control.requests[0]?.target).toBe("/v1/dead-letters?reason=window_expired&limit=5");
+    await posthaste(["dead-letters", "list", "--open"]);
+    expect(command.control.requests.at(-1)?.target).toBe("/v1/dead-letters?open=true&limit=50");
   });
 
   it("are counted by destination and reason, over all pages", async () => {

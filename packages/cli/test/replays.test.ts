@@ -149,10 +149,18 @@ describe("replays", () => {
 
 describe("dead letters", () => {
   it("in groups say what helps, and one is shown by its place", async () => {
-    const group = { count: 7, destinationId: "dst_1", reason: "window_expired", error: "503", lastAt: END };
+    const group = {
+      count: 9,
+      open: 7,
+      deliveredSince: 1,
+      destinationId: "dst_1",
+      reason: "window_expired",
+      error: "503",
+      lastAt: END,
+    };
     command.control.script("GET /v1/dead-letters/groups", { data: [{ ...group, remedy: "replay" }], complete: true });
     const groups = await posthaste(["dead-letters", "groups", "--error", "503"]);
-    expect([groups.code, groups.stdout]).toEqual([0, `7\tdst_1\twindow_expired\t503\t${END}\treplay\n`]);
+    expect([groups.code, groups.stdout]).toEqual([0, `7\t1\tdst_1\twindow_expired\t503\t${END}\treplay\n`]);
     expect(command.control.requests.at(-1)?.target).toBe("/v1/dead-letters/groups?error=503&limit=200");
     command.control.script("GET /v1/dead-letters/3%3A1042", { place: "3:1042", body: "{}" });
     expect((await posthaste(["dead-letters", "show", "3:1042"])).stdout).toBe("place\t3:1042\nbody\t{}\n");

@@ -39,11 +39,27 @@ describe("the status", () => {
   it.each([
     ["a destination is open", { destinations: { open: 1, failing: 0, healthy: 1, off: 0 } }],
     ["a destination fails", { destinations: { open: 0, failing: 1, healthy: 1, off: 0 } }],
+    ["a destination needs somebody", { needing: 1, destinations: { open: 0, failing: 3, healthy: 1, off: 0 } }],
     ["a service is not ready", { ready: false }],
   ])("ends with 3 when %s, and obeys no terminal", async (_, over) => {
     command.control.script("GET /v1/status", { ...HEALTHY_STATUS, needsSomebody: [BILLING], ...over });
     const { code, stdout } = await posthaste(["status"]);
     expect([code, stdout.includes("\u001b")]).toEqual([3, false]);
+  });
+
+  it("counts what delivers again apart, and ends with 0 where that is all", async () => {
+    const destinations = { open: 0, failing: 2, healthy: 1, off: 0 };
+    command.control.script("GET /v1/status", { ...HEALTHY_STATUS, needing: 0, destinations });
+    const { code, stdout } = await posthaste(["status"]);
+    expect([code, stdout.slice(0, 56)]).toEqual([0, "nothing needs you   ● 2 deliver again   ● 1 healthy   ◌ "]);
+  });
+
+  it("says of a destination that delivers again since when, not since when it fails", () => {
+    const again = { ...ACME, reason: null, deliversAgainSince: "2026-11-22T10:40:00.000Z" };
+    expect(statusLines({ ...HEALTHY_STATUS, needsSomebody: [again] }, NOW_MS)[1]).toBe(
+      "▲ Acme CRM          80 % of 5 m failed, delivers again since 2026-11-22T10:40:00.000Z  " +
+        "next try 2026-11-22T10:43:10.000Z  waiting 11,402  dead 12,345",
+    );
   });
 
   it("is the API's document under --json", async () => {
@@ -95,7 +111,7 @@ describe("the health of destinations", () => {
     const { code, stdout } = await posthaste(["destinations", "health", "--state", "failing", "--name", "a c"]);
     expect(code).toBe(0);
     expect(stdout.split("\n")[1]).toBe(
-      "failing\tAcme CRM\tdst_1\t2026-11-22T06:10:30.000Z\t503 from https://acme.example/hook\t0.2\t40\t11402\t12345",
+      "failing\tAcme CRM\tdst_1\t2026-11-22T06:10:30.000Z\t503 from https://acme.example/hook\t0.2\t40\t11402\t12345\t7",
     );
     expect(command.control.requests.at(-1)?.target).toContain("state=failing&name=a+c");
   });

@@ -12,6 +12,7 @@ export const ACME = {
   ...{ state: "failing", name: "Acme CRM", destinationId: "dst_1", since: "2026-11-22T06:10:30.000Z" },
   reason: { status: 503, error: null, url: "https://acme.example/hook" },
   ...{ nextProbe: null, nextRetry: "2026-11-22T10:43:10.000Z", waiting: { total: 11_402 }, deadLetters: 12_345 },
+  deliveredSince: 7,
   ...{ success: 0.2, p99Ms: 40 },
 };
 export const BILLING = {

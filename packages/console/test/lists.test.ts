@@ -208,6 +208,7 @@ describe.skipIf("missing" in found)("a list", () => {
       ["dst_again", "healthy", later],
       ["dst_died_since", "healthy", "2026-11-22T10:00:00.000Z"],
       ["dst_failing", "failing", later],
+      ["dst_delivers", "failing", lastAt],
       ["dst_always", "healthy", null],
       ["dst_refused", "healthy", later],
     ] as const;
@@ -226,15 +227,44 @@ describe.skipIf("missing" in found)("a list", () => {
           ...health,
           data: states
             .filter(([destinationId]) => query.get("ids")?.split(",").includes(destinationId))
-            .map(([destinationId, state, since]) => ({ ...health.data[0], destinationId, state, since })),
+            .map(([destinationId, state, since]) => ({
+              ...{ ...health.data[0], destinationId, state, since },
+              deliversAgainSince: destinationId === "dst_delivers" ? later : null,
+            })),
         },
       }),
     });
     const answering = async (words: RegExp) =>
       (await page.getByRole("row").filter({ hasText: words }).allInnerTexts()).map((text) => /dst_\w+/.exec(text)?.[0]);
     await page.getByText("dst_again").waitFor();
-    expect(await answering(/it answers again since/)).toEqual(["dst_again"]);
+    expect(await answering(/it answers again since/)).toEqual(["dst_again", "dst_delivers"]);
     expect(await answering(/it answers now/)).toEqual(["dst_always"]);
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("of groups of dead letters counts the open ones, and says how many more were delivered since", async () => {
+    const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
+    const group = { ...answer.data[0], destinationId: "dst_1", count: 12_345, open: 5, deliveredSince: 12_340 };
+    const settled = { ...group, destinationId: "dst_2", open: 0, deliveredSince: 1, remedy: "nothing: they were" };
+    const page = await visit("/dead-letters", {
+      "GET /v1/dead-letters/groups": { body: { ...answer, data: [group, settled] } },
+    });
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await row("dst_1").getByText("; 12,340 more were delivered since").waitFor();
+    expect(await row("dst_1").innerText()).toMatch(/5\s+dead letters/);
+    await row("dst_2").getByText("nothing: they were; 1 more was delivered since").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("of dead letters says which were delivered since or died again", async () => {
+    const answer = exampleOf("GET /v1/dead-letters").body as { readonly data: readonly object[] };
+    const states = ["open", "deliveredSince", "diedAgain"];
+    const data = states.map((state, n) => ({ ...answer.data[0], place: `0:${n}`, messageId: `m-${state}`, state }));
+    const page = await visit("/dead-letters/letters", { "GET /v1/dead-letters": { body: { ...answer, data } } });
+    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+    await row("m-deliveredSince").getByText("delivered since").waitFor();
+    await row("m-diedAgain").getByText("died again").waitFor();
+    expect(await row("m-open").innerText()).not.toMatch(/delivered since|died again/);
     expect(await axeFaults(page)).toEqual([]);
   });
 

@@ -16,12 +16,12 @@ const HEALTHY = { open: 0, failing: 0, healthy: 41, off: 3 };
 
 startConsole();
 
-const well = { [STATUS]: { body: { ...status, needsSomebody: [], replays: [], destinations: HEALTHY } } };
+const well = { [STATUS]: { body: { ...status, needsSomebody: [], needing: 0, replays: [], destinations: HEALTHY } } };
 const listOf = (...data: readonly object[]) => ({ body: { data, nextCursor: null, asOf: null, complete: true } });
 
 const lost = (others: object = {}) =>
   listOf({
-    ...{ ...group, destinationId: "dst_mended", reasonClass: "receiver", count: 12_345 },
+    ...{ ...group, destinationId: "dst_mended", reasonClass: "receiver", open: 12_345, hours: [] },
     ...{ firstAt: "2026-11-22T06:10:00.000Z", lastAt: "2026-11-22T10:10:00.000Z", ...others },
   });
 
@@ -37,7 +37,7 @@ describe.skipIf("missing" in found)("the overview", () => {
     }));
     const destinations = { open: 5, failing: 995, healthy: 0, off: 0 };
     const page = await visit("/overview", {
-      [STATUS]: { body: { ...status, needsSomebody: rows, destinations } },
+      [STATUS]: { body: { ...status, needsSomebody: rows, needing: 1000, destinations } },
     });
     await page.getByText("1,000 need you").waitFor();
     await page.getByRole("link", { name: "980 more that fail" }).waitFor();
@@ -50,6 +50,9 @@ describe.skipIf("missing" in found)("the overview", () => {
     const failing = { ...needing, state: "failing", reason: null, success: 0.52 };
     const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [failing] } } });
     await page.getByText("answers again, 48 % of 5 m failed").waitFor();
+    const again = { ...failing, deliversAgainSince: "2026-11-22T10:42:00.000Z" };
+    control.answer({ [STATUS]: { body: { ...status, needsSomebody: [again] } } });
+    await page.getByText("48 % of 5 m failed, delivers again since").waitFor();
     const silent = { ...failing, success: null };
     control.answer({ [STATUS]: { body: { ...status, needsSomebody: [silent] } } });
     await page.getByText("no answer is known").waitFor();
@@ -60,8 +63,8 @@ describe.skipIf("missing" in found)("the overview", () => {
   it("says of a destination that answers again what died before, until it was replayed", async () => {
     const since = "2026-11-22T10:42:00.000Z";
     const [largest = {}, smaller = {}] = [
-      ...lost({ count: 12_300, lastAt: "2026-11-22T10:09:00.000Z" }).body.data,
-      ...lost({ count: 45, error: "504", firstAt: "2026-11-22T07:00:00.000Z" }).body.data,
+      ...lost({ open: 12_300, lastAt: "2026-11-22T10:09:00.000Z" }).body.data,
+      ...lost({ open: 45, error: "504", firstAt: "2026-11-22T07:00:00.000Z" }).body.data,
     ];
     const later = { ...replay, state: "running", createdAt: "2026-11-22T10:50:00.000Z" };
     const ofMended = { destinationId: "dst_mended" };
@@ -96,9 +99,10 @@ describe.skipIf("missing" in found)("the overview", () => {
   it.each([
     ["still fails", mended({ state: "failing", since: "2026-11-22T10:42:00.000Z" }), lost()],
     ["had letters die since", mended({ since: "2026-11-22T10:00:00.000Z" }), lost()],
+    ["had all of them delivered since", mended({ since: "2026-11-22T10:42:00.000Z" }), lost({ open: 0 })],
     ["refused them", mended({ since: "2026-11-22T10:42:00.000Z" }), lost({ reasonClass: "configuration" })],
   ])("says nothing of a destination that %s", async (_, health, groups) => {
-    const other = lost({ destinationId: "dst_other", count: 1 }).body.data;
+    const other = lost({ destinationId: "dst_other", open: 1 }).body.data;
     const page = await visit("/overview", {
       ...well,
       "GET /v1/dead-letters/groups": listOf(...groups.body.data, ...other),
@@ -117,9 +121,11 @@ describe.skipIf("missing" in found)("the overview", () => {
     const icon = () => page.locator("link[rel=icon]").getAttribute("href");
     const healthy = await icon();
     await page.getByRole("button", { name: "live: pause" }).waitFor();
-    control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, failing: 1 } } } });
+    // One more fails by what five minutes held, and delivers again.
+    control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, failing: 2 } } } });
     control.tell("health", needing);
     await page.getByText("1 needs you").waitFor();
+    await page.getByRole("link", { name: "1 delivers again" }).waitFor();
     await expect.poll(() => page.title()).toBe("▲ Overview · Posthaste");
     await expect.poll(icon).toContain("icon-failing");
     control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, open: 1, failing: 1 } } } });
@@ -196,7 +202,9 @@ describe.skipIf("missing" in found)("the overview", () => {
 
   it("leads from nothing to the first webhook by Enter alone", async () => {
     const destinations = { open: 0, failing: 0, healthy: 0, off: 0 };
-    const page = await visit("/overview", { [STATUS]: { body: { ...status, needsSomebody: [], destinations } } });
+    const page = await visit("/overview", {
+      [STATUS]: { body: { ...status, needsSomebody: [], needing: 0, destinations } },
+    });
     await focusOf(page.getByRole("link", { name: "Connect a webhook" }));
     await page.keyboard.press("Enter");
     await page.waitForURL("**/connect");

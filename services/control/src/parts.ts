@@ -107,7 +107,8 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     ...{ isOn: config.POSTHASTE_TEST_RECEIVER, destinations, clock },
     url: () => `http://${options.host}:${options.port()}`,
   });
-  const letters = new VisibleLetters(readModel, suppressed, replays.past);
+  const settleOf = (destinationId: string) => destinations.get(destinationId)?.settle ?? "any";
+  const letters = new VisibleLetters({ readModel, suppressed, past: replays.past, settleOf });
   const destinationLetters = new DestinationLetters({ readModel, letters, nowMs: clock.nowMs });
   const health = await openHealth({
     ...{ connection, openCodec, names, destinations, readModel, clock, fail },

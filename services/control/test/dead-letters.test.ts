@@ -55,6 +55,7 @@ describe("dead letters", () => {
         lastAttempt: [{ url: "https://a.example/hook", status: 503, error: null, durationMs: 5.1 }],
         replayId: null,
         replays: 0,
+        state: "open",
       },
       expect.objectContaining({ time: momentOf(5), windowStart: null, lastAttempt: [] }),
     ]);

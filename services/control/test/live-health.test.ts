@@ -77,7 +77,7 @@ it("has each change of a destination's state as the list has it, and nothing of 
   await health.say("one", other, { urls: [OPEN] });
   await becomes(first, other, "open");
   expect([statesOf(first, id), statesOf(second, id), rowsOf(second, other)]).toEqual([["open"], ["open"], []]);
-  const { asOf, complete, nextRetry, givesUp, waiting, deadLetters, ...listed } = (
+  const { asOf, complete, nextRetry, givesUp, waiting, deadLetters, deliveredSince, needsSomebody, ...listed } = (
     await one.call("GET", `/v1/health/destinations/${id}`)
   ).body;
   const [{ attempts, success, successOfHour, lastHour, ...row }] = rowsOf(first, id);

@@ -13,9 +13,9 @@ import { type ReplayOptions, replay } from "./replay.ts";
 import { addUnreadable } from "./unreadable.ts";
 
 const PATH = "/v1/dead-letters";
-const COLUMNS = ["time", "place", "destinationId", "messageId", "type", "reason", "attempts"];
+const COLUMNS = ["time", "place", "destinationId", "messageId", "type", "reason", "attempts", "state"];
 const COUNT_COLUMNS = ["destinationId", "reason", "count"];
-const GROUP_COLUMNS = ["count", "destinationId", "reason", "error", "lastAt", "remedy"];
+const GROUP_COLUMNS = ["open", "deliveredSince", "destinationId", "reason", "error", "lastAt", "remedy"];
 /** What a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 /** Groups are counted when they are asked for. */
@@ -33,18 +33,21 @@ export function addDeadLetters(program: Command, perform: Perform): void {
 }
 
 interface ListOptions extends LetterFilter, FollowedList {
+  readonly open?: boolean;
   readonly limit: number;
 }
 
 function addList(deadLetters: Command, perform: Perform): void {
-  withFollow(withLetterFilter(deadLetters.command("list")), ["since", "until", "limit"])
+  withFollow(withLetterFilter(deadLetters.command("list")), ["since", "until", "limit", "open"])
     .description("list dead letters, newest first; ends with 3 when nothing matches")
+    .option("--open", "only those that were neither delivered since nor sent again in vain")
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit, follow, giveUp, ...filter }: ListOptions, command: Command) =>
+    .action(({ limit, open, follow, giveUp, ...filter }: ListOptions, command: Command) =>
       perform(command, async (context) => {
         const query = letterQuery(filter);
         if (follow === true) return followRows(context, { topic: "dead-letters", query, giveUp, columns: COLUMNS });
-        return printRead(context, await context.api.listRead(PATH, limit, query), COLUMNS);
+        const asked = open === true ? { ...query, open: "true" } : query;
+        return printRead(context, await context.api.listRead(PATH, limit, asked), COLUMNS);
       }),
     )
     .addHelpText(
@@ -52,6 +55,7 @@ function addList(deadLetters: Command, perform: Perform): void {
       examples([
         "posthaste dead-letters list --reason window_expired --since 1d",
         "posthaste dead-letters list --destination-id dst_4k2v8m1n0p3q5r7s --error 503 --json",
+        "posthaste dead-letters list --open",
         "posthaste dead-letters list --follow",
       ]),
     );
@@ -74,7 +78,9 @@ function addCount(deadLetters: Command, perform: Perform): void {
 
 function addGroups(deadLetters: Command, perform: Perform): void {
   withLetterFilter(deadLetters.command("groups"))
-    .description("dead letters by destination, reason and error, with what helps; ends with 3 when nothing matches")
+    .description(
+      "dead letters by destination, reason and error, with what helps, those with the most open first; ends with 3 when nothing matches",
+    )
     .action((filter: LetterFilter, command: Command) =>
       perform(command, async (context) => {
         const query = letterQuery(filter);

@@ -1,6 +1,7 @@
 /** `posthaste destinations health`: how well destinations are, the worst first, or one of them. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { queryOf, wholeNumber } from "../options.ts";
@@ -8,12 +9,28 @@ import { printRead } from "./print-read.ts";
 import { reasonWords } from "./status-lines.ts";
 
 const PATH = "/v1/health/destinations";
-const COLUMNS = ["state", "name", "destinationId", "since", "why", "success", "p99Ms", "waiting.total", "deadLetters"];
+const COLUMNS = [
+  "state",
+  "name",
+  "destinationId",
+  "since",
+  "why",
+  "success",
+  "p99Ms",
+  "waiting.total",
+  "deadLetters",
+  "deliveredSince",
+];
 
 interface HealthOptions {
   readonly state?: string;
   readonly name?: string;
   readonly limit?: number;
+}
+
+/** Whether there is a failure to tell, or the end of one. */
+function isTold({ reason, deliversAgainSince }: Entry): boolean {
+  return [reason, deliversAgainSince].some((each) => each !== null && each !== undefined);
 }
 
 export function addDestinationHealth(destinations: Command, perform: Perform): void {
@@ -32,7 +49,7 @@ export function addDestinationHealth(destinations: Command, perform: Perform): v
         }
         const found = await api.listRead(PATH, limit ?? Number.POSITIVE_INFINITY, queryOf({ state, name }));
         return printRead(context, found, COLUMNS, {
-          why: (entry) => (entry.reason === null || entry.reason === undefined ? "" : reasonWords(entry)),
+          why: (entry) => (isTold(entry) ? reasonWords(entry) : ""),
         });
       }),
     )

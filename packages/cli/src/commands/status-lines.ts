@@ -7,10 +7,11 @@ const NAME_WIDTH = 16;
 export function statusLines(status: Entry, nowMs: number): readonly string[] {
   const { destinations, needsSomebody, services, replays, schedule } = status;
   const counts = entryOf(destinations);
-  const needing = Number(counts.open) + Number(counts.failing);
+  const { needing, again } = needingOf(status);
   const { router, delivery } = entryOf(status.lag);
   const summary = [
     needing === 0 ? "nothing needs you" : `▲ ${needing} need${needing === 1 ? "s" : ""} you`,
+    ...(again === 0 ? [] : [`● ${again} deliver${again === 1 ? "s" : ""} again`]),
     `● ${counts.healthy} healthy`,
     `◌ ${counts.off} off`,
     `received ${rate(status.receivedPerSecond)}`,
@@ -35,10 +36,19 @@ export function statusLines(status: Entry, nowMs: number): readonly string[] {
   ];
 }
 
-/** One destination that is open or failing: why, since when, what comes next. */
+/** How many destinations need somebody, and how many of those that fail deliver again. */
+export function needingOf(status: Entry): { readonly needing: number; readonly again: number } {
+  const { open, failing } = entryOf(status.destinations);
+  const failed = Number(open) + Number(failing);
+  // Control of an earlier release does not say.
+  const needing = typeof status.needing === "number" ? status.needing : failed;
+  return { needing, again: failed - needing };
+}
+
+/** One destination that needs somebody: why, since when, what comes next. */
 function healthLine(health: Entry, nowMs: number): string {
-  const { state, name, since, waiting, deadLetters } = health;
-  const sinceMs = typeof since === "string" ? Date.parse(since) : null;
+  const { state, name, since, waiting, deadLetters, deliversAgainSince } = health;
+  const sinceMs = typeof since === "string" && typeof deliversAgainSince !== "string" ? Date.parse(since) : null;
   const parts = [
     `${MARKS[String(state)] ?? "?"} ${String(name).padEnd(NAME_WIDTH)}`,
     `${state === "open" ? "breaker open, " : ""}${reasonWords(health)}`,
@@ -50,8 +60,12 @@ function healthLine(health: Entry, nowMs: number): string {
   return parts.filter((part) => part !== "").join("  ");
 }
 
-/** `503 from https://…`. */
-export function reasonWords({ reason }: Entry): string {
+/** `503 from https://…`, or since when it delivers again. */
+export function reasonWords({ reason, deliversAgainSince, success }: Entry): string {
+  if (typeof deliversAgainSince === "string") {
+    const failed = typeof success === "number" ? `${percent(1 - success)} of 5 m failed, ` : "";
+    return `${failed}delivers again since ${deliversAgainSince}`;
+  }
   if (typeof reason !== "object" || reason === null) return "attempts fail";
   const { status, error, url } = entryOf(reason);
   return `${status ?? error} from ${url}`;
@@ -85,6 +99,10 @@ export function durationWords(ms: number): string {
     .filter(([, count]) => count > 0)
     .map(([unit, count]) => `${count} ${unit}`)
     .join(" ");
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
 }
 
 function rate(perSecond: unknown): string {

@@ -6,7 +6,7 @@ import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
-import { statusLines } from "./status-lines.ts";
+import { needingOf, statusLines } from "./status-lines.ts";
 
 const TERMINAL_LOOK_MS = 2000;
 const LOOK_MS = 5000;
@@ -16,7 +16,9 @@ const CLEAR = "\u001b[H\u001b[J";
 export function addStatus(program: Command, perform: Perform): void {
   program
     .command("status")
-    .description("is anything wrong, where, since when; ends with 3 when a service is not ready or a destination fails")
+    .description(
+      "is anything wrong, where, since when; ends with 3 when a service is not ready or a destination needs you",
+    )
     .option("--watch", "look again and again until Ctrl-C")
     .action(({ watch }: { readonly watch?: boolean }, command: Command) =>
       perform(command, async (context) => {
@@ -43,6 +45,5 @@ function print({ printer }: Context, status: Entry, isWatched = false): ExitCode
   else if (printer.isJson) printer.document(status);
   else printer.lines(statusLines(status, Date.now()).map(cellText));
   if (status.complete !== true) printer.say("control is still reading what delivery says: some of it may be missing");
-  const { open, failing } = status.destinations as Entry;
-  return status.ready === true && open === 0 && failing === 0 ? EXIT.done : EXIT.no;
+  return status.ready === true && needingOf(status).needing === 0 ? EXIT.done : EXIT.no;
 }

@@ -29,12 +29,14 @@ const GATHER_MS = 100;
 /** The topic that is asked for where nobody listens: the stream still shows whether control is there. */
 const LEAST_TOPIC = "health";
 
+/** What is counted from elsewhere. */
+type LoggedField = "needsSomebody" | "nextRetry" | "givesUp" | "waiting" | "deadLetters" | "deliveredSince";
+
 export interface LiveRows {
   readonly deliveries: DeliveryPage["data"][number];
   readonly "dead-letters": DeadLetterPage["data"][number];
   readonly replays: Replay;
-  /** Without what is counted from elsewhere. */
-  readonly health: Omit<DestinationHealth, "waiting" | "nextRetry" | "givesUp" | "deadLetters" | "asOf" | "complete">;
+  readonly health: Omit<DestinationHealth, LoggedField | "asOf" | "complete">;
   readonly audit: AuditPage["data"][number];
 }
 export type LiveTopic = keyof LiveRows;

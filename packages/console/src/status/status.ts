@@ -10,9 +10,9 @@ export type WorstState = "open" | "failing" | "healthy";
 
 export const statusQuery = asked("GET /v1/status", {});
 
-export function worstOf({ ready, destinations }: Status): WorstState {
+export function worstOf({ ready, destinations, needing }: Status): WorstState {
   if (destinations.open > 0 || !ready) return "open";
-  return destinations.failing > 0 ? "failing" : "healthy";
+  return needing > 0 ? "failing" : "healthy";
 }
 
 /** Healthy until it is known. */

@@ -13,7 +13,7 @@ export const overviewPage: TestedPage = {
   ...{ route: "/overview", path: "/overview", title: "Overview · Posthaste", reads: "GET /v1/status" },
   empty: {
     "GET /v1/status": {
-      body: { ...status, needsSomebody: [], destinations: { open: 0, failing: 0, healthy: 0, off: 0 } },
+      body: { ...status, needsSomebody: [], needing: 0, destinations: { open: 0, failing: 0, healthy: 0, off: 0 } },
     },
   },
   live: {

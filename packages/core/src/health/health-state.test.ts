@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
-import { judgeHealth, type RecentAttempts } from "./health-state.ts";
+import { dependsOnOwed, judgeHealth, needsSomebody, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
 
 const URL_A = "https://a.example/";
 const DESTINATION = { isEnabled: true, updatedAtMs: 5, urls: [URL_A, "https://b.example/"] };
+const NOTHING = { reason: null, nextProbeMs: null, deliversAgainSinceMs: null };
 const NO_ATTEMPTS: RecentAttempts = { delivered: 0, failed: 0, failingSinceMs: null };
 
 const answer = (over: Partial<LastAnswer> = {}): LastAnswer => ({
@@ -30,7 +31,7 @@ describe("the state of a destination", () => {
       [health({ urls: [urlHealth(OPEN)] })],
       NO_ATTEMPTS,
     );
-    expect(judged).toEqual({ state: "off", sinceMs: 5, reason: null, nextProbeMs: null });
+    expect(judged).toEqual({ ...NOTHING, state: "off", sinceMs: 5 });
   });
 
   it("HJ1: is open when a breaker of one process is not closed, and says since when, why and what comes next", () => {
@@ -41,6 +42,7 @@ describe("the state of a destination", () => {
       NO_ATTEMPTS,
     );
     expect(judged).toEqual({
+      ...NOTHING,
       state: "open",
       sinceMs: 700,
       reason: { ...answer(), url: URL_A },
@@ -134,5 +136,66 @@ describe("the state of a destination", () => {
         expect(there).toEqual(back);
       }),
     );
+  });
+});
+
+describe("whom a destination needs", () => {
+  const FAILED: RecentAttempts = { delivered: 90, failed: 10, failingSinceMs: 1000 };
+  const NOTHING_OWED: OwedDeliveries = { openLetters: 0, waiting: 0 };
+  const again = (...held: readonly Partial<DestinationHealth>[]) =>
+    judgeHealth(
+      DESTINATION,
+      held.map((each) => health(each)),
+      FAILED,
+    );
+
+  it.each([
+    ["the newest attempt failed", [{ deliveredAtMs: 1000, failedAtMs: 2000, failingSinceMs: 2000 }], null],
+    ["it recovered", [{ deliveredAtMs: 5000, failedAtMs: 2000, recoveredAtMs: 3000 }], 3000],
+    [
+      "two processes saw it recover",
+      [
+        { deliveredAtMs: 5000, failedAtMs: 1500, recoveredAtMs: 2500 },
+        { deliveredAtMs: 4000, failedAtMs: 2000, recoveredAtMs: 3000 },
+        { deliveredAtMs: 900, failedAtMs: 800, recoveredAtMs: 900 },
+      ],
+      2500,
+    ],
+    ["the one that delivers never saw it fail", [{ failedAtMs: 2000 }, { deliveredAtMs: 3000 }], 2000],
+    ["no failure is known any more", [{ deliveredAtMs: 3000 }], 3000],
+    ["nothing is known any more", [{}], null],
+  ])("HJ3: tells since when a failing one delivers again: %s", (_, held, sinceMs) => {
+    const judged = again(...held);
+    expect([judged.state, judged.deliversAgainSinceMs, dependsOnOwed(judged)]).toEqual([
+      "failing",
+      sinceMs,
+      sinceMs !== null,
+    ]);
+  });
+
+  it("HJ3: nobody, once a failing one delivers again and no letter is open and nothing waits", () => {
+    const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
+    expect(needsSomebody(judged, NOTHING_OWED, 3000)).toBe(false);
+    expect(needsSomebody(judged, { ...NOTHING_OWED, openLetters: 1 }, 99_000)).toBe(true);
+    expect(needsSomebody(judged, { ...NOTHING_OWED, openLetters: null }, 99_000)).toBe(true);
+    const failing = again({ deliveredAtMs: 1000, failedAtMs: 2000 });
+    expect(needsSomebody(failing, NOTHING_OWED, 3000)).toBe(true);
+  });
+
+  it("HJ3: nobody though something waits, once no attempt failed for a minute", () => {
+    const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
+    for (const waiting of [1, null]) {
+      expect(needsSomebody(judged, { openLetters: 0, waiting }, 62_499)).toBe(true);
+      expect(needsSomebody(judged, { openLetters: 0, waiting }, 62_500)).toBe(false);
+    }
+  });
+
+  it("HJ3: somebody while a breaker is open, and nobody where it is healthy or off, whatever it owes", () => {
+    const owed = { openLetters: 5, waiting: 5 };
+    const open = judgeHealth(DESTINATION, [health({ urls: [urlHealth(OPEN)] })], NO_ATTEMPTS);
+    expect(needsSomebody(open, NOTHING_OWED, 99_000)).toBe(true);
+    expect(needsSomebody(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);
+    const off = judgeHealth({ ...DESTINATION, isEnabled: false }, [health()], FAILED);
+    expect(needsSomebody(off, owed, 3000)).toBe(false);
   });
 });

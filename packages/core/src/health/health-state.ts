@@ -6,6 +6,9 @@
  *      failed; else *healthy*.
  * HJ2  The reason of a state is the newest failure: for *open* among the URLs whose breaker is not closed, for
  *      *failing* among all.
+ * HJ3  A destination needs somebody while it is *open*, and while it is *failing*; but not once it delivers again and
+ *      nothing is left to do: no dead letter is open, and either nothing waits or no attempt failed for `SURE_MS`. A
+ *      receiver that fails now and then nearly always has something that waits for a retry.
  */
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
 
@@ -16,6 +19,8 @@ export type HealthState = (typeof HEALTH_STATES)[number];
 /** How long an attempt counts towards the state. */
 export const FAILING_WINDOW_MS = 5 * 60_000;
 const FAILING_SHARE = 0.05;
+/** How long no attempt must have failed while deliveries wait, in ms. */
+const SURE_MS = 60_000;
 
 /** The attempts of all processes within five minutes. */
 export interface RecentAttempts {
@@ -45,6 +50,19 @@ export interface JudgedHealth {
   readonly reason: HealthReason | null;
   /** The earliest probe, ms since the epoch; null where no breaker is open. */
   readonly nextProbeMs: number | null;
+  /**
+   * Since when no attempt failed, in ms since the epoch, of a failing destination whose newest attempt delivered; null
+   * for any other.
+   */
+  readonly deliversAgainSinceMs: number | null;
+}
+
+/** What a destination still owes; null where that is not known. */
+export interface OwedDeliveries {
+  /** Its dead letters that were not delivered since. */
+  readonly openLetters: number | null;
+  /** Its deliveries that wait in retry topics. */
+  readonly waiting: number | null;
 }
 
 /** Whether so many failures among so many attempts make a destination failing (HJ1). */
@@ -59,11 +77,13 @@ export function judgeHealth(
   recent: RecentAttempts,
 ): JudgedHealth {
   const { isEnabled, updatedAtMs } = destination;
-  if (!isEnabled) return { state: "off", sinceMs: updatedAtMs, reason: null, nextProbeMs: null };
+  const nothing = { reason: null, nextProbeMs: null, deliversAgainSinceMs: null };
+  if (!isEnabled) return { ...nothing, state: "off", sinceMs: updatedAtMs };
   const urls = held.flatMap((each) => each.urls).filter(({ url }) => destination.urls.includes(url));
   const open = urls.filter(({ breaker }) => breaker !== "closed");
   if (open.length > 0) {
     return {
+      ...nothing,
       state: "open",
       sinceMs: least(open.map(({ openSinceMs }) => openSinceMs)),
       reason: newestFailure(open),
@@ -72,10 +92,33 @@ export function judgeHealth(
   }
   const failingSinceMs = failingSince(held, recent);
   if (failingSinceMs !== null) {
-    return { state: "failing", sinceMs: failingSinceMs, reason: newestFailure(urls), nextProbeMs: null };
+    const deliversAgainSinceMs = deliversAgainSince(held);
+    return {
+      ...nothing,
+      state: "failing",
+      sinceMs: failingSinceMs,
+      reason: newestFailure(urls),
+      deliversAgainSinceMs,
+    };
   }
   const sinceMs = most(held.map(({ recoveredAtMs }) => recoveredAtMs));
-  return { state: "healthy", sinceMs, reason: null, nextProbeMs: null };
+  return { ...nothing, state: "healthy", sinceMs };
+}
+
+/** Whether HJ3 asks what a destination owes. */
+export function dependsOnOwed({ deliversAgainSinceMs }: JudgedHealth): boolean {
+  return deliversAgainSinceMs !== null;
+}
+
+/** HJ3. */
+export function needsSomebody(
+  { state, deliversAgainSinceMs }: JudgedHealth,
+  { openLetters, waiting }: OwedDeliveries,
+  nowMs: number,
+): boolean {
+  if (state !== "open" && state !== "failing") return false;
+  if (deliversAgainSinceMs === null || openLetters !== 0) return true;
+  return waiting !== 0 && nowMs - deliversAgainSinceMs < SURE_MS;
 }
 
 /** Since when the destination is failing; null when it is not. */
@@ -89,6 +132,17 @@ function failingSince(held: readonly DestinationHealth[], recent: RecentAttempts
     return least([streakMs, recent.failingSinceMs]);
   }
   return isFailingShare(recent) ? (recent.failingSinceMs ?? failedAtMs ?? deliveredAtMs) : null;
+}
+
+/** Since when no attempt failed; null where the newest one did, or none is known that delivered. */
+function deliversAgainSince(held: readonly DestinationHealth[]): number | null {
+  const deliveredAtMs = most(held.map((each) => each.deliveredAtMs));
+  const failedAtMs = most(held.map((each) => each.failedAtMs));
+  if (deliveredAtMs === null || failedAtMs === null) return deliveredAtMs;
+  if (failedAtMs > deliveredAtMs) return null;
+  // A process that delivered throughout did not recover, though another process failed.
+  const recovered = held.map(({ recoveredAtMs }) => recoveredAtMs).filter((ms) => ms !== null && ms >= failedAtMs);
+  return least(recovered) ?? failedAtMs;
 }
 
 /** HJ2. */

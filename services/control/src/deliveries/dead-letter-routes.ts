@@ -5,12 +5,15 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
-import { deadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
+import { listedDeadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
 import { decodeGroupCursor, encodeGroupCursor } from "./group-cursor.ts";
-import { groupLetters, remedyOf } from "./letter-groups.ts";
+import { groupLetters, NOTHING_LEFT, remedyOf } from "./letter-groups.ts";
 import type { VisibleLetters } from "./visible-letters.ts";
 
 const deadLetterQuery = pageQuery.extend(letterQuery);
+const listQuery = deadLetterQuery.extend({
+  open: z.enum(["true", "false"]).optional().describe("True for the open ones alone."),
+});
 const time = z.iso.datetime();
 
 const deadLetterCount = z.object({
@@ -24,10 +27,14 @@ const deadLetterGroup = z.object({
   reason,
   reasonClass,
   error: z.string().nullable().describe("What its first URL came to; null where there was no attempt."),
-  count: z.int(),
+  count: z.int().describe("All of them."),
+  open: z.int().describe("Those that were neither delivered since nor sent again in vain."),
+  deliveredSince: z.int().describe("Those that an attempt delivered which began after they had died."),
   firstAt: time,
   lastAt: time,
-  hours: z.array(z.object({ at: time, count: z.int() })).describe("Those hours in which one died, oldest first."),
+  hours: z
+    .array(z.object({ at: time, count: z.int(), open: z.int() }))
+    .describe("Those hours in which one died, oldest first."),
   sample: z.string().describe("The place of the newest one."),
   remedy: z.string().describe("What helps, in words."),
 });
@@ -46,24 +53,24 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
       path: "/v1/dead-letters",
       operation: "listDeadLetters",
       summary: "Dead letters, newest first",
-      query: deadLetterQuery,
+      query: listQuery,
       answer: {
         status: 200,
         description: "One page of dead letters.",
         body: {
           name: "DeadLetterPage",
-          schema: pageOf(deadLetter).extend({
+          schema: pageOf(listedDeadLetter).extend({
             leftOut,
             searchedTo: time.nullable().describe("Where the search ended early, go on with nextCursor; else null."),
           }),
         },
       },
-      handle: async ({ query: { limit, cursor, ...asked } }) => {
+      handle: async ({ query: { limit, cursor, open, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCursor(cursor);
         const fresh = letters.freshness;
-        const page = await letters.page({ filter: filterFrom(asked), limit, after });
+        const page = await letters.page({ filter: filterFrom(asked), isOpen: open === "true", limit, after });
         return {
-          data: page.entries.map(viewEntry),
+          data: page.entries.map((entry) => viewEntry(entry, letters.stateOf(entry))),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
           ...fresh,
           leftOut: page.leftOut,
@@ -109,7 +116,7 @@ function groupRoute(letters: VisibleLetters): Route {
     method: "GET",
     path: "/v1/dead-letters/groups",
     operation: "groupDeadLetters",
-    summary: "Dead letters by destination, reason and error, the largest group first, with what helps",
+    summary: "Dead letters by destination, reason and error, with what helps; those with the most open first",
     query: deadLetterQuery,
     isLong: true,
     answer: {
@@ -127,8 +134,8 @@ function groupRoute(letters: VisibleLetters): Route {
           ...group,
           firstAt: new Date(firstMs).toISOString(),
           lastAt: new Date(lastMs).toISOString(),
-          hours: [...hours].sort(([a], [b]) => a - b).map(([ms, count]) => ({ at: new Date(ms).toISOString(), count })),
-          remedy: remedyOf(group),
+          hours: [...hours].sort(([a], [b]) => a - b).map(([ms, of]) => ({ at: new Date(ms).toISOString(), ...of })),
+          remedy: group.open === 0 ? NOTHING_LEFT : remedyOf(group),
         })),
         nextCursor: next === null ? null : encodeGroupCursor(next),
         ...fresh,

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
+import { LETTER_STATES, type LetterState } from "../read-model/letter-mark.ts";
 
 export const reason = z.enum([...DEAD_LETTER_REASONS, OTHER]);
 export const reasonClass = z
@@ -47,6 +48,16 @@ export const deadLetter = z.object({
   replays: z.int().describe("How often it was sent again."),
 });
 
+/** As lists show it. */
+export const listedDeadLetter = deadLetter.extend({
+  state: z
+    .enum(LETTER_STATES)
+    .describe(
+      "What became of it, as far as the delivery log knows. deliveredSince: an attempt that began after it had died " +
+        "delivered it. diedAgain: it was sent again and died again, as a newer dead letter. Else open.",
+    ),
+});
+
 export const wholeDeadLetter = deadLetter.extend({
   firstAttemptAt: time.nullable(),
   history: z
@@ -60,13 +71,13 @@ export const wholeDeadLetter = deadLetter.extend({
   rest: z.string().nullable().describe("What the event has beside the body, as JSON; null for nothing."),
 });
 
-export function viewEntry(entry: JournalEntry): z.output<typeof deadLetter> {
-  return viewListed(letterPlace(entry), deadLetterFromEntry(entry));
+export function viewEntry(entry: JournalEntry, state: LetterState): z.output<typeof listedDeadLetter> {
+  return { ...viewListed(letterPlace(entry), deadLetterFromEntry(entry)), state };
 }
 
-/** The row of the list, with no other fields. */
-export function viewLetter(entry: JournalEntry): z.output<typeof deadLetter> {
-  return deadLetter.parse(viewEntry(entry));
+/** The row of the list, with no other fields, of a letter that just came. */
+export function viewLetter(entry: JournalEntry): z.output<typeof listedDeadLetter> {
+  return listedDeadLetter.parse(viewEntry(entry, "open"));
 }
 
 export function viewWhole(place: string, letter: DeadLetter): z.output<typeof wholeDeadLetter> {

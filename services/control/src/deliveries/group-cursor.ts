@@ -2,13 +2,14 @@
 import { refusedCursor } from "../http/list-cursor.ts";
 import type { GroupPlace } from "./letter-groups.ts";
 
-export function encodeGroupCursor({ count, name }: GroupPlace): string {
-  return Buffer.from(`${count}:${name}`).toString("base64url");
+export function encodeGroupCursor({ open, count, name }: GroupPlace): string {
+  return Buffer.from(`${open}:${count}:${name}`).toString("base64url");
 }
 
 /** Throws a Problem for any other text. */
 export function decodeGroupCursor(cursor: string): GroupPlace {
-  const [, count, name] = /^(\d{1,16}):(\[.+\])$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (count === undefined || name === undefined) throw refusedCursor();
-  return { count: Number(count), name };
+  const place = /^(\d{1,16}):(\d{1,16}):(\[.+\])$/s.exec(Buffer.from(cursor, "base64url").toString());
+  const [, open, count, name] = place ?? [];
+  if (open === undefined || count === undefined || name === undefined) throw refusedCursor();
+  return { open: Number(open), count: Number(count), name };
 }

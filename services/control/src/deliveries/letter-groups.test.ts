@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
-import type { LetterHour } from "../read-model/letter-table.ts";
+import type { LetterState } from "../read-model/letter-mark.ts";
 import { type GroupPlace, groupLetters, type LetterGroup, remedyOf } from "./letter-groups.ts";
+import type { VisibleHour } from "./visible-letters.ts";
 
 const HOUR_MS = 3_600_000;
 const ALIKE = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
@@ -17,19 +18,24 @@ const LETTERS = [
 
 const GROUPED = [
   {
-    ...{ destinationId: "dst_1", reason: "window_expired", reasonClass: "receiver", error: "503", count: 4 },
-    ...{ firstMs: 3 * HOUR_MS, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
+    ...{ destinationId: "dst_1", reason: "window_expired", reasonClass: "receiver", error: "503" },
+    ...{ count: 4, open: 2, deliveredSince: 1, firstMs: 3 * HOUR_MS, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
     hours: new Map([
-      [7 * HOUR_MS, 2],
-      [5 * HOUR_MS, 1],
-      [3 * HOUR_MS, 1],
+      [7 * HOUR_MS, { count: 2, open: 1 }],
+      [5 * HOUR_MS, { count: 1, open: 0 }],
+      [3 * HOUR_MS, { count: 1, open: 1 }],
     ]),
   },
   {
-    ...{ destinationId: "dst_2", reason: "window_expired", reasonClass: "receiver", error: null, count: 1 },
-    ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2", hours: new Map([[4 * HOUR_MS, 1]]) },
+    ...{ destinationId: "dst_2", reason: "window_expired", reasonClass: "receiver", error: null },
+    ...{ count: 1, open: 1, deliveredSince: 0, firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2" },
+    hours: new Map([[4 * HOUR_MS, { count: 1, open: 1 }]]),
   },
 ];
+
+/** What became of one at this offset. */
+const STATES: Readonly<Record<number, LetterState>> = { 8: "deliveredSince", 7: "diedAgain" };
+const stateOf = (entry: object): LetterState => STATES[(entry as JournalEntry).offset] ?? "open";
 
 function entryOf({ destinationId, kind, reasonClass, error, timeMs, offset }: (typeof LETTERS)[number]): JournalEntry {
   const detail = JSON.stringify({ reasonClass, errors: error === null ? [] : [error, "timeout"], lastAttempt: [] });
@@ -42,42 +48,54 @@ async function* one(): AsyncGenerator<JournalEntry> {
 
 it("letters are grouped alike, by the hour as they were counted and one by one", async () => {
   const hours = [
-    { ...ALIKE, hourMs: 3 * HOUR_MS, count: 1, firstMs: 3 * HOUR_MS, lastMs: 3 * HOUR_MS, sample: "0:1" },
-    { ...ALIKE, hourMs: 5 * HOUR_MS, count: 1, firstMs: 5 * HOUR_MS + 500, lastMs: 5 * HOUR_MS + 500, sample: "0:7" },
-    { ...ALIKE, hourMs: 7 * HOUR_MS, count: 2, firstMs: 7 * HOUR_MS + 100, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
     {
-      ...{ ...ALIKE, destinationId: "dst_2", error: null, hourMs: 4 * HOUR_MS, count: 1 },
+      ...{ ...ALIKE, hourMs: 3 * HOUR_MS, count: 1, open: 1, deliveredSince: 0 },
+      ...{ firstMs: 3 * HOUR_MS, lastMs: 3 * HOUR_MS, sample: "0:1" },
+    },
+    {
+      ...{ ...ALIKE, hourMs: 5 * HOUR_MS, count: 1, open: 0, deliveredSince: 0 },
+      ...{ firstMs: 5 * HOUR_MS + 500, lastMs: 5 * HOUR_MS + 500, sample: "0:7" },
+    },
+    {
+      ...{ ...ALIKE, hourMs: 7 * HOUR_MS, count: 2, open: 1, deliveredSince: 1 },
+      ...{ firstMs: 7 * HOUR_MS + 100, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
+    },
+    {
+      ...{ ...ALIKE, destinationId: "dst_2", error: null, hourMs: 4 * HOUR_MS, count: 1, open: 1, deliveredSince: 0 },
       ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2" },
     },
-  ] satisfies readonly LetterHour[];
+  ] satisfies readonly VisibleHour[];
   const all = { filter: {}, limit: 2, after: undefined };
   const page = { groups: GROUPED, next: null, total: 2 };
-  expect(await groupLetters({ hours: async () => hours, shown: one }, all)).toEqual(page);
-  expect(await groupLetters({ hours: async () => null, shown: one }, all)).toEqual(page);
+  expect(await groupLetters({ hours: async () => hours, shown: one, stateOf }, all)).toEqual(page);
+  expect(await groupLetters({ hours: async () => null, shown: one, stateOf }, all)).toEqual(page);
 });
 
-it("groups of one size come in one order, whichever came first, so that pages have each once", async () => {
-  const counts: [id: string, count: number][] = [
-    ["e", 1],
-    ["b", 2],
-    ["d", 1],
-    ["a", 1],
-    ["c", 9],
+it("groups with the most open letters come first, then the largest, and each is on one page", async () => {
+  const counts: [id: string, count: number, deliveredSince: number][] = [
+    ["e", 1, 0],
+    ["b", 2, 0],
+    ["d", 1, 0],
+    ["f", 10, 10],
+    ["a", 1, 0],
+    ["c", 3, 0],
+    ["g", 9, 9],
   ];
-  let hours = counts.map(([destinationId, count]) => ({
-    ...{ ...ALIKE, destinationId, count, hourMs: 0, firstMs: 1, lastMs: 1, sample: "0:1" },
+  let hours = counts.map(([destinationId, count, deliveredSince]) => ({
+    ...{ ...ALIKE, destinationId, count, open: count - deliveredSince, deliveredSince },
+    ...{ hourMs: 0, firstMs: 1, lastMs: 1, sample: "0:1" },
   }));
   const shown: string[] = [];
   let after: GroupPlace | undefined;
   do {
     const asked = { filter: {}, limit: 2, after };
-    const { groups, next, total } = await groupLetters({ hours: async () => hours, shown: one }, asked);
-    expect(total).toBe(5);
+    const { groups, next, total } = await groupLetters({ hours: async () => hours, shown: one, stateOf }, asked);
+    expect(total).toBe(7);
     shown.push(groups.map(({ destinationId }) => destinationId).join(""));
     after = next ?? undefined;
     hours = hours.toReversed();
   } while (after !== undefined);
-  expect(shown).toEqual(["cb", "ad", "e"]);
+  expect(shown).toEqual(["cb", "ad", "ef", "g"]);
 });
 
 type Died = Pick<LetterGroup, "reason" | "reasonClass" | "error">;

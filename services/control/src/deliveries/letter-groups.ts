@@ -1,13 +1,13 @@
 /**
- * Groups of dead letters with the same cause, and what helps against it. The largest group comes first; groups of one
- * size are in the order of their names.
+ * Groups of dead letters with the same cause, and what helps against it. The group with the most open letters comes
+ * first, of equal ones the largest, and groups of one size are in the order of their names.
  */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
-import type { LetterHour } from "../read-model/letter-table.ts";
-import type { VisibleLetters } from "./visible-letters.ts";
+import type { LetterState } from "../read-model/letter-mark.ts";
+import type { VisibleHour, VisibleLetters } from "./visible-letters.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -17,17 +17,23 @@ export interface LetterGroup {
   readonly reasonClass: ListedDeadLetter["reasonClass"];
   /** The error of the first URL; null where there was no attempt. */
   readonly error: string | null;
+  /** All of its letters; those that are neither open nor delivered since died again. */
   readonly count: number;
+  readonly open: number;
+  readonly deliveredSince: number;
   readonly firstMs: number;
   readonly lastMs: number;
   /** The place of the group's newest letter. */
   readonly sample: string;
   /** Counts by the beginning of their hour. */
-  readonly hours: Map<number, number>;
+  readonly hours: Map<number, GroupHour>;
 }
+
+export type GroupHour = Pick<LetterGroup, "count" | "open">;
 
 /** The place of the last group of a page. */
 export interface GroupPlace {
+  readonly open: number;
   readonly count: number;
   readonly name: string;
 }
@@ -40,7 +46,7 @@ export interface GroupPage {
   readonly total: number;
 }
 
-type LettersToGroup = Pick<VisibleLetters, "hours" | "shown">;
+type LettersToGroup = Pick<VisibleLetters, "hours" | "shown" | "stateOf">;
 
 export interface GroupQuery {
   readonly filter: LetterFilter;
@@ -56,48 +62,68 @@ export async function groupLetters(letters: LettersToGroup, { filter, limit, aft
   const groups = new Map<string, LetterGroup>();
   const counted = await letters.hours(filter);
   for (const hour of counted ?? []) addHour(groups, hour);
-  if (counted === null) for await (const entry of letters.shown(filter)) addHour(groups, hourOf(entry));
-  const all = [...groups].map(([name, group]) => ({ name, count: group.count, group })).sort(compare);
+  if (counted === null) {
+    for await (const entry of letters.shown(filter)) {
+      addHour(groups, hourOf(entry, letters.stateOf(entry)));
+    }
+  }
+  const all = [...groups].map(([name, group]) => ({ name, open: group.open, count: group.count, group })).sort(compare);
   const rest = after === undefined ? all : all.filter((each) => compare(each, after) > 0);
   const page = rest.slice(0, limit);
   const last = page.at(-1);
-  const next = last !== undefined && rest.length > limit ? { count: last.count, name: last.name } : null;
-  return { groups: page.map(({ group }) => group), next, total: all.length };
+  const next = last !== undefined && rest.length > limit ? last : null;
+  return { groups: page.map(({ group }) => group), next: next === null ? null : placeOf(next), total: all.length };
+}
+
+function placeOf({ open, count, name }: GroupPlace): GroupPlace {
+  return { open, count, name };
 }
 
 function compare(a: GroupPlace, b: GroupPlace): number {
+  if (a.open !== b.open) return b.open - a.open;
   if (a.count !== b.count) return b.count - a.count;
   if (a.name === b.name) return 0;
   return a.name < b.name ? -1 : 1;
 }
 
 /** A letter as an hour of its own. */
-function hourOf(entry: JournalEntry): LetterHour {
+function hourOf(entry: JournalEntry, state: LetterState): VisibleHour {
   const { destinationId, kind, timeMs } = entry;
   const { reasonClass } = deadLetterFromEntry(entry);
   const [error = null] = factsFromEntry(entry).errors;
   const hourMs = Math.floor(timeMs / HOUR_MS) * HOUR_MS;
   const named = { destinationId, kind, reasonClass, error, hourMs, sample: letterPlace(entry) };
-  return { ...named, count: 1, firstMs: timeMs, lastMs: timeMs };
+  const sums = { open: Number(state === "open"), deliveredSince: Number(state === "deliveredSince") };
+  return { ...named, ...sums, count: 1, firstMs: timeMs, lastMs: timeMs };
 }
 
-function addHour(groups: Map<string, LetterGroup>, hour: LetterHour): void {
-  const { destinationId, kind, reasonClass, error, hourMs, count, firstMs, lastMs, sample } = hour;
+const NONE: GroupHour = { count: 0, open: 0 };
+
+function addHour(groups: Map<string, LetterGroup>, hour: VisibleHour): void {
+  const { destinationId, kind, reasonClass, error, hourMs, count, open, deliveredSince } = hour;
+  const { firstMs, lastMs, sample } = hour;
   const name = JSON.stringify([destinationId, kind, reasonClass, error]);
-  const known = groups.get(name) ?? { count: 0, firstMs, lastMs, sample, hours: new Map<number, number>() };
-  known.hours.set(hourMs, (known.hours.get(hourMs) ?? 0) + count);
+  const none = { ...NONE, deliveredSince: 0, hours: new Map<number, GroupHour>() };
+  const known = groups.get(name) ?? { ...none, firstMs, lastMs, sample };
+  const before = known.hours.get(hourMs) ?? NONE;
+  known.hours.set(hourMs, { count: before.count + count, open: before.open + open });
   groups.set(name, {
     // The journal holds what was put into it.
     ...{ destinationId, reason: kind as LetterGroup["reason"], error, hours: known.hours },
     reasonClass: reasonClass as LetterGroup["reasonClass"],
     count: known.count + count,
+    open: known.open + open,
+    deliveredSince: known.deliveredSince + deliveredSince,
     firstMs: Math.min(known.firstMs, firstMs),
     lastMs: Math.max(known.lastMs, lastMs),
     sample: lastMs > known.lastMs ? sample : known.sample,
   });
 }
 
-/** What to do about a group, in words. */
+/** What to do about a group that has no open letters, in words. */
+export const NOTHING_LEFT = "nothing: they were delivered since, or died again as newer dead letters";
+
+/** What to do about a group with open letters, in words. */
 export function remedyOf({
   reason,
   reasonClass,

@@ -6,6 +6,7 @@
  * Owns nothing: at every question it asks the read model and the tables of suppressed users and purges, so that a new
  * suppression hides letters at once, and the end of one shows them again.
  */
+import type { SettleRule } from "@posthaste/core/config/destination";
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { Freshness } from "../http/freshness.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
@@ -13,7 +14,8 @@ import { letterTexts } from "../read-model/entry-texts.ts";
 import type { CountedKind, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
-import type { LetterHour } from "../read-model/letter-table.ts";
+import type { LetterHour, LetterSums } from "../read-model/letter-hours.ts";
+import { type LetterState, letterState } from "../read-model/letter-mark.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
 import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
@@ -31,9 +33,17 @@ export interface Hidden {
 
 export interface LetterQuery {
   readonly filter: LetterFilter;
+  /** True for the open ones alone. */
+  readonly isOpen?: boolean | undefined;
   readonly limit: number;
   readonly after?: JournalCursor | undefined;
 }
+
+/** As LetterHour, by the present setting of the destination. */
+export interface VisibleHour extends Omit<LetterHour, "sums">, LetterSums {}
+
+/** The setting of a destination; `any` for one that was removed. */
+export type SettleOf = (destinationId: string) => SettleRule;
 
 export interface LetterPage extends FilteredPage {
   /** The hidden letters among them. */
@@ -62,17 +72,33 @@ export interface LetterCounts {
   readonly next: CountedKind | null;
 }
 
+type ListedBy = "search" | "newest" | "counts" | "letterHours" | "letterTotals" | "freshness";
+
+export interface VisibleLettersParts {
+  readonly readModel: Pick<ReadModel, ListedBy>;
+  readonly suppressed: SuppressedDigests;
+  readonly past: Pick<PastPlans, "purged" | "hasPurges">;
+  readonly settleOf: SettleOf;
+}
+
 type Verdict = "shown" | "suppressed" | "purged" | "other";
 
 export class VisibleLetters {
-  readonly #readModel: ReadModel;
+  readonly #readModel: VisibleLettersParts["readModel"];
   readonly #suppressed: SuppressedDigests;
   readonly #past: Pick<PastPlans, "purged" | "hasPurges">;
+  readonly #settleOf: SettleOf;
 
-  constructor(readModel: ReadModel, suppressed: SuppressedDigests, past: Pick<PastPlans, "purged" | "hasPurges">) {
+  constructor({ readModel, suppressed, past, settleOf }: VisibleLettersParts) {
     this.#readModel = readModel;
     this.#suppressed = suppressed;
     this.#past = past;
+    this.#settleOf = settleOf;
+  }
+
+  /** What became of a letter (LM1 and LM2 of letter-mark.ts), as far as that was known when its entry was read. */
+  stateOf({ destinationId, mark = 0 }: Pick<JournalEntry, "destinationId" | "mark">): LetterState {
+    return letterState(mark, this.#settleOf(destinationId));
   }
 
   /** True where some letter may be hidden. */
@@ -85,16 +111,18 @@ export class VisibleLetters {
     return this.#readModel.freshness(JOURNAL);
   }
 
-  async page({ filter, limit, after }: LetterQuery): Promise<LetterPage> {
+  async page({ filter, isOpen = false, limit, after }: LetterQuery): Promise<LetterPage> {
     const judge = this.#judgeOf(filter);
     const leftOut = { suppressed: 0, purged: 0 };
     const shows = (entry: JournalEntry): boolean => {
+      if (isOpen && this.stateOf(entry) !== "open") return false;
       const verdict = judge?.(entry) ?? "shown";
       if (verdict !== "shown" && verdict !== "other") leftOut[verdict] += 1;
       return verdict === "shown";
     };
     const texts = letterTexts(filter);
-    const asked = { filter: indexed(filter), texts, limit, after, shows: judge === null ? null : shows };
+    const looksAtEach = judge !== null || isOpen;
+    const asked = { filter: indexed(filter), texts, limit, after, shows: looksAtEach ? shows : null };
     return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
   }
 
@@ -147,10 +175,22 @@ export class VisibleLetters {
   }
 
   /** The counts by cause and hour; null where the letters have to be counted one by one. */
-  async hours(filter: LetterFilter): Promise<readonly LetterHour[] | null> {
+  async hours(filter: LetterFilter): Promise<readonly VisibleHour[] | null> {
     const { destinationId, reason: kind, sinceMs, untilMs } = filter;
     if (sinceMs !== undefined || untilMs !== undefined || this.#judgeOf(filter) !== null) return null;
-    return this.#readModel.letterHours({ destinationId, kind });
+    const hours = await this.#readModel.letterHours({ destinationId, kind });
+    return hours.map(({ sums, ...hour }) => ({ ...hour, ...sums[this.#settleOf(hour.destinationId)] }));
+  }
+
+  /** Counts a destination's letters; one by one where some may be hidden. */
+  async sums(destinationId: string): Promise<LetterSums> {
+    if (!this.hidesSome) {
+      const { sums } = await this.#readModel.letterTotals(destinationId);
+      return sums[this.#settleOf(destinationId)];
+    }
+    const counts = { open: 0, deliveredSince: 0, diedAgain: 0 };
+    for await (const entry of this.shown({ destinationId })) counts[this.stateOf(entry)] += 1;
+    return { open: counts.open, deliveredSince: counts.deliveredSince };
   }
 
   /** Every letter that fits and may be seen, newest first, for groups that no index has counted. */

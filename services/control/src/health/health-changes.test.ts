@@ -14,7 +14,7 @@ type Told = Readonly<Record<string, number>>;
 function known(id: string, status: number): KnownDestination {
   const destination = { id, name: id, urls: [{ url: "https://a.example/" }] };
   const reason = { url: "https://a.example/", atMs: 1, outcome: "retryable", status, error: null, durationMs: 1 };
-  const judged = { state: "failing", sinceMs: 1, reason, nextProbeMs: null };
+  const judged = { state: "failing", sinceMs: 1, reason, nextProbeMs: null, deliversAgainSinceMs: null };
   return { destination, judged, held: [] } as unknown as KnownDestination;
 }
 

@@ -80,10 +80,12 @@ export async function viewAll(known: KnownHealth, shown: readonly KnownDestinati
   return Promise.all(
     shown.map(async (each) => {
       const { id } = each.destination;
+      const logged = await known.logged(id);
       return viewHealth(each, {
         recent: known.recent(id),
         waiting: waiting === null ? null : (waiting.get(id) ?? []),
-        logged: await known.logged(id),
+        logged,
+        needsSomebody: known.needs(each, waiting, logged?.letters ?? null),
       });
     }),
   );

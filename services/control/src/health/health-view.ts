@@ -43,6 +43,15 @@ export const healthAnswer = z.object({
         "attempts failed, or the newest did and nothing was delivered since. Else healthy.",
     ),
   since: time.nullable().describe("Null for one that was always well, as far as that is known."),
+  needsSomebody: z
+    .boolean()
+    .describe(
+      "open, or failing: but not where it delivers again, has no open dead letters, and either nothing waits or no " +
+        "attempt failed for a minute.",
+    ),
+  deliversAgainSince: time
+    .nullable()
+    .describe("failing, though no attempt failed since then: of five minutes' attempts too many failed. Else null."),
   reason: z
     .object({ url: z.string(), ...answer.shape })
     .nullable()
@@ -78,7 +87,14 @@ export const healthAnswer = z.object({
   deadLetters: z
     .int()
     .nullable()
-    .describe("Of the last 14 days, those of suppressed users and purged ones left out; null as with `waiting`."),
+    .describe(
+      "Open ones of the last 14 days: neither delivered since nor sent again in vain, which left a newer one; those of " +
+        "suppressed users and purged ones left out. Null as with `waiting`.",
+    ),
+  deliveredSince: z
+    .int()
+    .nullable()
+    .describe("Other dead letters, which an attempt delivered that began after they had died; null as with `waiting`."),
   urls: z.array(
     z.object({
       url: z.string(),
@@ -103,20 +119,24 @@ export interface ToldBeside {
   readonly recent: RecentResults;
   readonly waiting: readonly WaitingDeliveries[] | null;
   readonly logged: LoggedHealth | null;
+  readonly needsSomebody: boolean;
 }
 
-export function viewHealth(known: KnownDestination, { recent, waiting, logged }: ToldBeside): HealthAnswer {
+export function viewHealth(known: KnownDestination, told: ToldBeside): HealthAnswer {
+  const { recent, waiting, logged, needsSomebody } = told;
   return {
     ...viewHealthNow(known, recent),
+    needsSomebody,
     nextRetry: isoTimeOrNull(logged?.nextDueMs ?? null),
     givesUp: logged === null ? null : viewGivesUp(logged),
     waiting: waiting === null ? null : viewWaiting(waiting, inProcess(known.held)),
-    deadLetters: logged?.deadLetters ?? null,
+    deadLetters: logged?.letters.open ?? null,
+    deliveredSince: logged?.letters.deliveredSince ?? null,
   };
 }
 
 /** The fields that the delivery log must be asked for. */
-type LoggedField = "nextRetry" | "givesUp" | "waiting" | "deadLetters";
+type LoggedField = "needsSomebody" | "nextRetry" | "givesUp" | "waiting" | "deadLetters" | "deliveredSince";
 
 /** The health without a query of the delivery log. */
 export function viewHealthNow(
@@ -134,6 +154,7 @@ export function viewHealthNow(
     name: destination.name,
     state: judged.state,
     since: isoTimeOrNull(judged.sinceMs),
+    deliversAgainSince: isoTimeOrNull(judged.deliversAgainSinceMs),
     reason: reason === null ? null : { url: reason.url, ...viewAnswer(reason) },
     nextProbe: isoTimeOrNull(judged.nextProbeMs),
     ...{ attempts, success: rounded(success), successOfHour: rounded(successOfHour) },

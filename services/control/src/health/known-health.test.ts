@@ -28,7 +28,7 @@ it("an hour's attempts are told by five minutes, the oldest first, those that fa
     book: Object.assign(book, { recent: (id: string) => (id === "dst_1" ? recent : undefined) }),
     destinations: Object.assign(new Map(), { find: async () => undefined }),
     readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
-    deadLetters: async () => 0,
+    deadLetters: async () => ({ open: 0, deliveredSince: 0 }),
     nowMs: () => NOW_MS,
   });
   const { lastHour, attempts, successOfHour } = known.recent("dst_1");
@@ -47,7 +47,7 @@ it("what failed is told by URL and answer for an hour, and timeouts as a share o
     book,
     destinations: Object.assign(new Map(), { find: async () => undefined }),
     readModel: { waitingTimes: async () => NONE_WAIT, waiting: async () => [] },
-    deadLetters: async () => 0,
+    deadLetters: async () => ({ open: 0, deliveredSince: 0 }),
     nowMs: () => nowMs,
   });
   let requests = 0;
@@ -77,4 +77,45 @@ it("what failed is told by URL and answer for an hour, and timeouts as a share o
   nowMs += 55 * MINUTE_MS;
   expect(known.recent("dst_1")).toMatchObject({ failures: [{ count: 7 }, { count: 2 }, { count: 1 }], timeouts: null });
   expect(known.recent("dst_2")).toMatchObject({ failures: [], timeouts: null });
+});
+
+it("HJ3: tells who needs somebody, and asks what is owed of those alone that deliver again", async () => {
+  const recent = new RecentCounts(MINUTE_MS);
+  recent.add(NOW_MS, { ...{ delivered: 9, retryable: 1, permanent: 0, deferred: 0, latencies: [] } });
+  const failing = { ...NO_HEALTH, failedAtMs: NOW_MS - 1000, failingSinceMs: NOW_MS - 1000 };
+  const again = { ...failing, deliveredAtMs: NOW_MS, recoveredAtMs: NOW_MS, failingSinceMs: null };
+  const held = { dst_failing: failing, dst_again: again, dst_letters: again, dst_waits: again, dst_unknown: again };
+  const book = new HealthBook({ readToEndMs: () => null, nowMs: () => NOW_MS, onCounted: () => undefined });
+  const asked: string[] = [];
+  const known = new KnownHealth({
+    book: Object.assign(book, {
+      of: (id: keyof typeof held) => [held[id]],
+      recent: () => recent,
+    }),
+    destinations: Object.assign(
+      new Map(Object.keys(held).map((id) => [id, { id, enabled: true, updatedAtMs: 0, urls: [] }])) as Map<
+        string,
+        never
+      >,
+      { find: async () => undefined },
+    ),
+    readModel: {
+      waitingTimes: async () => NONE_WAIT,
+      waiting: async () => [{ destinationId: "dst_waits", state: "waiting_retry", delayMs: 10_000, count: 1 }],
+    },
+    deadLetters: async (id) => {
+      asked.push(id);
+      if (id === "dst_unknown") throw new Error("the read model cannot be asked");
+      return { open: id === "dst_letters" ? 1 : 0, deliveredSince: 12_340 };
+    },
+    nowMs: () => NOW_MS,
+  });
+  const needing = await known.needing(known.all());
+  expect(needing.map(({ destination }) => destination.id).sort()).toEqual([
+    "dst_failing",
+    "dst_letters",
+    "dst_unknown",
+    "dst_waits",
+  ]);
+  expect(asked.sort()).toEqual(["dst_again", "dst_letters", "dst_unknown", "dst_waits"]);
 });

@@ -8,16 +8,19 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import type { DestinationHealth, FailedRequests } from "@posthaste/core/health/health-record";
 import {
+  dependsOnOwed,
   FAILING_WINDOW_MS,
   HEALTH_STATES,
   type HealthState,
   type JudgedHealth,
   judgeHealth,
+  needsSomebody,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { WaitingDeliveries, WaitingTimes } from "../read-model/delivery-table.ts";
 import { MINUTE_MS } from "../read-model/health-table.ts";
+import type { LetterSums } from "../read-model/letter-hours.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { HealthBook } from "./health-book.ts";
 
@@ -33,7 +36,7 @@ export interface KnownHealthParts {
   readonly destinations: Pick<ConfigStore<Destination>, "get" | "find" | "values">;
   readonly readModel: Pick<ReadModel, "waitingTimes" | "waiting">;
   /** How many dead letters of a destination may be shown; rejects while the read model cannot be asked. */
-  readonly deadLetters: (destinationId: string) => Promise<number>;
+  readonly deadLetters: (destinationId: string) => Promise<LetterSums>;
   readonly nowMs: () => number;
 }
 
@@ -63,8 +66,11 @@ export interface RecentResults {
 
 /** What the read model knows of a destination. */
 export interface LoggedHealth extends WaitingTimes {
-  readonly deadLetters: number;
+  readonly letters: LetterSums;
 }
+
+/** The waiting deliveries by destination; null while the read model cannot be asked. */
+export type WaitingByDestination = ReadonlyMap<string, readonly WaitingDeliveries[]> | null;
 
 export class KnownHealth {
   readonly #parts: KnownHealthParts;
@@ -113,8 +119,7 @@ export class KnownHealth {
     };
   }
 
-  /** The waiting deliveries by destination; null while the read model cannot be asked. */
-  async waiting(): Promise<ReadonlyMap<string, readonly WaitingDeliveries[]> | null> {
+  async waiting(): Promise<WaitingByDestination> {
     const waiting = await this.#parts.readModel.waiting().catch(() => null);
     if (waiting === null) return null;
     const byDestination = new Map<string, WaitingDeliveries[]>();
@@ -129,14 +134,37 @@ export class KnownHealth {
   async logged(destinationId: string): Promise<LoggedHealth | null> {
     const { readModel, nowMs } = this.#parts;
     try {
-      const [deadLetters, times] = await Promise.all([
+      const [letters, times] = await Promise.all([
         this.#parts.deadLetters(destinationId),
         readModel.waitingTimes(destinationId, nowMs()),
       ]);
-      return { deadLetters, ...times };
+      return { letters, ...times };
     } catch {
       return null;
     }
+  }
+
+  /** Those of the destinations that need somebody (HJ3 of health-state.ts), in their order. */
+  async needing(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
+    const waiting = all.some(({ judged }) => dependsOnOwed(judged)) ? await this.waiting() : null;
+    const needs = await Promise.all(
+      all.map(async (each) => {
+        if (!dependsOnOwed(each.judged)) return this.needs(each, waiting, null);
+        const letters = await this.#parts.deadLetters(each.destination.id).catch(() => null);
+        return this.needs(each, waiting, letters);
+      }),
+    );
+    return all.filter((_, index) => needs[index]);
+  }
+
+  /** HJ3, by what the read model says; null where it cannot be asked. */
+  needs({ destination, judged }: KnownDestination, waiting: WaitingByDestination, letters: LetterSums | null): boolean {
+    const ofIt = waiting?.get(destination.id) ?? [];
+    const owed = {
+      openLetters: letters?.open ?? null,
+      waiting: waiting === null ? null : sumOf(ofIt.map(({ count }) => count)),
+    };
+    return needsSomebody(judged, owed, this.#parts.nowMs());
   }
 
   #judge(destination: Destination): KnownDestination {

@@ -21,7 +21,7 @@ import { type HealthChange, HealthChanges } from "./health-changes.ts";
 import { type Gauges, HealthHistory } from "./health-history.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { inProcess, viewHealthNow, viewWaiting } from "./health-view.ts";
-import { KnownHealth } from "./known-health.ts";
+import { KnownHealth, type KnownHealthParts } from "./known-health.ts";
 import { ProcessClocks } from "./process-clocks.ts";
 import { seriesRoutes } from "./series-routes.ts";
 import { statusRoutes } from "./status-routes.ts";
@@ -39,7 +39,7 @@ export interface OpenHealthOptions {
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
   /** See KnownHealthParts. */
-  readonly deadLetters: (destinationId: string) => Promise<number>;
+  readonly deadLetters: KnownHealthParts["deadLetters"];
   readonly clock: Clock;
   /** Ends the process. */
   readonly fail: (reason: Error) => void;

@@ -17,7 +17,13 @@ async function stepsOf(query: Readonly<Record<string, string>>): Promise<readonl
   }));
   // The last two minutes are not written yet.
   for (const row of rows.slice(0, -2)) table.add({ minuteMs: row.timeMs, rows: [row] });
-  const judged = { state: "healthy", sinceMs: null, reason: null, nextProbeMs: null } as const;
+  const judged = {
+    state: "healthy",
+    sinceMs: null,
+    reason: null,
+    nextProbeMs: null,
+    deliversAgainSinceMs: null,
+  } as const;
   const [route] = seriesRoutes({
     known: { find: async () => ({ destination: testDestination("dst_1"), judged, held: [] }) },
     readModel: {

@@ -14,9 +14,9 @@ import type { FlowMeter } from "./flow-meter.ts";
 import type { HealthBook, HeardProcess } from "./health-book.ts";
 import { viewAll } from "./health-routes.ts";
 import { healthAnswer } from "./health-view.ts";
-import type { KnownHealth } from "./known-health.ts";
+import type { KnownDestination, KnownHealth } from "./known-health.ts";
 
-/** The most destinations that are shown of those that are open or failing. */
+/** The most destinations that are shown of those that need somebody. */
 const MOST_SHOWN = 20;
 /** The whole steps of ten seconds that a rate is taken over. */
 const RATE_STEPS = 6;
@@ -51,7 +51,11 @@ const statusAnswer = z.object({
   ),
   needsSomebody: z
     .array(healthAnswer)
-    .describe("Destinations that are open or failing, the worst first, 20 at the most."),
+    .describe(
+      "Destinations that need somebody, the worst first, 20 at the most: open, or failing, unless it delivers again and " +
+        "nothing is left to do.",
+    ),
+  needing: z.int().describe("How many destinations need somebody, those included that are not shown."),
   replays: z.array(
     z.object({
       id: z.string(),
@@ -110,11 +114,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
         const all = known.all();
         const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
         for (const { judged } of all) counts[judged.state] += 1;
-        const worst = all.filter(({ judged: { state } }) => state === "open" || state === "failing");
-        const [readiness, needsSomebody] = await Promise.all([
-          parts.readiness(),
-          viewAll(known, worst.slice(0, MOST_SHOWN)),
-        ]);
+        const [readiness, needing] = await Promise.all([parts.readiness(), viewNeeding(known, all)]);
         const services = Object.entries(readiness).map(([name, missing]) => ({
           name,
           ready: missing === true,
@@ -125,7 +125,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           services,
           ...viewRates(parts),
           destinations: counts,
-          needsSomebody,
+          ...needing,
           replays: viewReplays(parts.plans()),
           ingestUrl: parts.ingestUrl,
           readModel: { ...readModel.state(), reading: readModel.reading() },
@@ -135,6 +135,11 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
       },
     }),
   ];
+}
+
+async function viewNeeding(known: KnownHealth, all: readonly KnownDestination[]) {
+  const needing = await known.needing(all);
+  return { needsSomebody: await viewAll(known, needing.slice(0, MOST_SHOWN)), needing: needing.length };
 }
 
 type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" | "p99Ms" | "lag" | "waiting">;

@@ -23,6 +23,8 @@ type Detailed =
   | "replays";
 
 interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
+  /** See DeadLetter; absent for a letter that was not sent again. */
+  readonly replayedFrom?: string;
   /** The user ids and errors that `letterCheck` compares with a filter. */
   readonly userIds: readonly string[];
   readonly errors: readonly string[];
@@ -36,10 +38,11 @@ export function deadLetterEntries(
   { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
 ): readonly JournalEntry[] {
   const { sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals } = letter;
-  const { windowStartMs, lastAttempt, replayId, replays } = letter;
+  const { windowStartMs, lastAttempt, replayId, replays, replayedFrom: replayedFromPlace } = letter;
   const detail: DeadLetterDetail = {
     ...{ sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals },
     ...{ windowStartMs, lastAttempt, replayId, replays, userIds: userIdsOf(letter, key), errors: errorsOf(letter) },
+    ...(replayedFromPlace === null ? {} : { replayedFrom: replayedFromPlace }),
   };
   const { deadAtMs, destinationId, reason, messageId } = letter;
   const bodyText = () => Buffer.from(letter.body).toString();
@@ -53,8 +56,13 @@ export function deadLetterEntries(
 /** Reads back what `deadLetterEntries` made. */
 export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
   const { timeMs, destinationId, kind, messageId } = entry;
-  const { userIds: _, errors: __, ...detail } = detailOf(entry);
+  const { userIds: _, errors: __, replayedFrom: ___, ...detail } = detailOf(entry);
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
+}
+
+/** The place of the letter that it was sent again from, as topic/partition/offset; null for none. */
+export function replayedFrom(entry: JournalEntry): string | null {
+  return detailOf(entry).replayedFrom ?? null;
 }
 
 /** The facts that filters look at. */

@@ -13,6 +13,8 @@ export interface JournalEntry extends JournalCursor {
    * noted.
    */
   readonly users: string;
+  /** What was noted of it (`letter-mark.ts`); absent for nothing. */
+  readonly mark?: number | undefined;
 }
 
 export interface JournalFilter {

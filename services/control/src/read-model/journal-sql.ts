@@ -40,7 +40,7 @@ export function indexOf(name: string, { destinationId, kind, messageId }: Journa
 }
 
 export function toEntry(row: Record<string, unknown>): JournalEntry {
-  return {
+  const entry = {
     timeMs: Number(row["time"]),
     partition: Number(row["log_partition"]),
     offset: Number(row["log_offset"]),
@@ -51,6 +51,8 @@ export function toEntry(row: Record<string, unknown>): JournalEntry {
     detail: String(row["detail"]),
     users: usersOf(row["users"]),
   };
+  const mark = Number(row["mark"] ?? 0);
+  return mark === 0 ? entry : { ...entry, mark };
 }
 
 function usersOf(blob: unknown): string {

@@ -95,6 +95,7 @@ export class Journal {
         message_id TEXT NOT NULL,
         detail TEXT NOT NULL,
         users BLOB NOT NULL,
+        mark INTEGER NOT NULL,
         PRIMARY KEY (time, log_partition, log_offset, place)
       ) WITHOUT ROWID, STRICT;
       CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
@@ -117,15 +118,15 @@ export class Journal {
 
   /** Adds an entry and drops none; true where the entry is new and not too old to be held. */
   insert(entry: JournalEntry): boolean {
-    const { timeMs, partition, offset, place, destinationId, kind, messageId, detail } = entry;
+    const { timeMs, partition, offset, place, destinationId, kind, messageId, detail, mark = 0 } = entry;
     if (timeMs < this.#horizonMs()) {
       this.#options.onNotHeld?.(entry);
       return false;
     }
     const users = Buffer.from(entry.users, "latin1");
     const { changes } = this.#prepare(
-      `INSERT OR IGNORE INTO ${this.#options.name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ).run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users);
+      `INSERT OR IGNORE INTO ${this.#options.name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users, mark);
     this.#size += Number(changes);
     return Number(changes) > 0;
   }
@@ -183,12 +184,12 @@ export class Journal {
     return this.#ofDelivery.all(messageId, destinationId).map(toEntry);
   }
 
-  /** True where the journal holds an entry of the same message and destination that is no older. */
-  holdsSince({ messageId, timeMs, destinationId }: JournalEntry): boolean {
+  /** The held entries of the same message and destination that are no older, in no order. */
+  since({ messageId, timeMs, destinationId }: JournalEntry): readonly JournalEntry[] {
     const { name } = this.#options;
-    const found = `SELECT 1 FROM ${name} INDEXED BY ${name}_by_message
-      WHERE message_id = ? AND time >= ? AND destination_id = ? LIMIT 1`;
-    return this.#prepare(found).get(messageId, timeMs, destinationId) !== undefined;
+    const found = `SELECT * FROM ${name} INDEXED BY ${name}_by_message
+      WHERE message_id = ? AND time >= ? AND destination_id = ?`;
+    return this.#prepare(found).all(messageId, timeMs, destinationId).map(toEntry);
   }
 
   /** The entries at these places that the journal holds. */

@@ -37,8 +37,7 @@ export class LetterRowTable {
   readonly #take: readonly StatementSync[];
   readonly #takeEvent: readonly StatementSync[];
 
-  /** `journal`: the name of the letters' table, which is there already. */
-  constructor(database: DatabaseSync, journal: string) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
     database.exec(`
       CREATE TABLE IF NOT EXISTS letters_alike (
@@ -72,10 +71,7 @@ export class LetterRowTable {
       INSERT INTO letter_events (event, entries) VALUES (?, 1)
       ON CONFLICT DO UPDATE SET entries = entries + 1 RETURNING id`);
     this.#add = database.prepare("INSERT OR REPLACE INTO letter_rows VALUES (?, ?, ?, ?, ?, ?, ?)");
-    this.#mark = database.prepare(`
-      UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) IN (
-        SELECT log_partition, log_offset FROM ${journal} INDEXED BY ${journal}_by_message
-        WHERE message_id = ? AND time <= ? AND destination_id = ?)`);
+    this.#mark = database.prepare("UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) = (?, ?)");
     this.#remove = database.prepare(
       "DELETE FROM letter_rows WHERE (log_partition, log_offset) = (?, ?) RETURNING alike, event",
     );
@@ -106,9 +102,9 @@ export class LetterRowTable {
     for (const statement of this.#takeEvent) statement.run(row["event"] ?? null);
   }
 
-  /** NR2, of an attempt. */
-  mark({ messageId, destinationId, timeMs }: Pick<JournalEntry, "messageId" | "destinationId" | "timeMs">): void {
-    this.#mark.run(messageId, timeMs, destinationId);
+  /** NR2, of a letter that an attempt followed. */
+  mark({ partition, offset }: Pick<JournalEntry, "partition" | "offset">): void {
+    this.#mark.run(partition, offset);
   }
 
   alike(): readonly AlikeLetters[] {

@@ -38,7 +38,7 @@ function entryOf({ hour, ms, offset, destinationId, kind, ...said }: Letter): Jo
 }
 
 function open(maxEntries: number, keepMs = NOW_MS, nowMs = () => NOW_MS): LetterTable {
-  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs, isTriedSince: () => false };
+  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs, attemptsSince: () => [] };
   return new LetterTable(new DatabaseSync(":memory:"), options);
 }
 

@@ -145,6 +145,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       return { topicId: opened?.letterTopicId ?? "", ranges };
     },
     letterHours: async (query) => store().letterHours(query),
+    letterTotals: async (destinationId) => store().letterTotals(destinationId),
     alikeLetters: async () => store().alikeLetters(),
     letterEvent: async (event) => store().letterEvent(event),
     letterRows: async (query) => store().letterRows(query),

@@ -7,9 +7,9 @@ import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { LetterHour, LetterHourQuery, LetterTotals } from "./letter-hours.ts";
 import type { LetterRows } from "./letter-row.ts";
 import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
-import type { LetterHour, LetterHourQuery } from "./letter-table.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
 export type StoreCall =
@@ -18,6 +18,7 @@ export type StoreCall =
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
   | { readonly method: "heldLetters" }
   | { readonly method: "letterHours"; readonly query: LetterHourQuery }
+  | { readonly method: "letterTotals"; readonly destinationId: string }
   | { readonly method: "alikeLetters" }
   | { readonly method: "letterEvent"; readonly event: string }
   | { readonly method: "letterRows"; readonly query: LetterRowsQuery }
@@ -38,6 +39,8 @@ export interface StoreQuestions {
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   /** The counts of dead letters by cause and hour. */
   letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
+  /** How many dead letters of a destination there are, and how many of them were delivered since. */
+  letterTotals(destinationId: string): Promise<LetterTotals>;
   /**
    * The parts of dead letters' rows: what letters have in common, the id of an event's name, and the rows of a
    * partition.
@@ -91,6 +94,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     search: (journal, query) => ask({ method: "search", journal, query }),
     heldLetters: () => ask({ method: "heldLetters" }),
     letterHours: (query) => ask({ method: "letterHours", query }),
+    letterTotals: (destinationId) => ask({ method: "letterTotals", destinationId }),
     alikeLetters: () => ask({ method: "alikeLetters" }),
     letterEvent: (event) => ask({ method: "letterEvent", event }),
     letterRows: (query) => ask({ method: "letterRows", query }),

@@ -33,6 +33,8 @@ function run(call: StoreCall): unknown {
       return store.heldLetters();
     case "letterHours":
       return store.letterHours(call.query);
+    case "letterTotals":
+      return store.letterTotals(call.destinationId);
     case "alikeLetters":
       return store.alikeLetters();
     case "letterEvent":

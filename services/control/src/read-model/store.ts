@@ -35,13 +35,14 @@ import {
 } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+import type { LetterHour, LetterHourQuery, LetterTotals } from "./letter-hours.ts";
 import type { LetterRows } from "./letter-row.ts";
 import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
-import { type LetterHour, type LetterHourQuery, LetterTable } from "./letter-table.ts";
+import { LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 16;
+const LAYOUT = 17;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 5000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -138,8 +139,8 @@ export class Store {
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
     const attempts = new Journal(database, optionsOf("attempts"));
-    const isTriedSince = (letter: JournalEntry) => attempts.holdsSince(letter);
-    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld, isTriedSince });
+    const attemptsSince = (letter: JournalEntry) => attempts.since(letter);
+    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld, attemptsSince });
     this.#journals = ofEach((name) => {
       if (name === "attempts") return attempts;
       if (name === "deliveries") return this.#deliveries.journal;
@@ -186,6 +187,10 @@ export class Store {
 
   letterHours(query: LetterHourQuery): readonly LetterHour[] {
     return this.#letters.hours(query);
+  }
+
+  letterTotals(destinationId: string): LetterTotals {
+    return this.#letters.totals(destinationId);
   }
 
   alikeLetters(): readonly AlikeLetters[] {

@@ -8,8 +8,8 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { LeftOutCause } from "@posthaste/core/replay/replay";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { Problem } from "../http/problem.ts";
-import { attemptFromEntry } from "../read-model/attempt-entry.ts";
 import type { MessageOutcome } from "../read-model/journal.ts";
+import { urlsTaken } from "../read-model/letter-mark.ts";
 import type { LetterRow } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -179,11 +179,7 @@ export class LetterJudge {
     }
     const query = { messageId, destinationId, sinceMs: deadAtMs, untilMs: beforeMs, limit: ATTEMPTS };
     const entries = await this.#options.readModel.newest("attempts", query);
-    const taken = new Set(
-      entries.flatMap((entry) =>
-        attemptFromEntry(entry).urls.flatMap(({ url, status }) => (isSuccess(status) ? [url] : [])),
-      ),
-    );
+    const taken = urlsTaken(entries);
     return dead.every((url) => taken.has(url));
   }
 }
@@ -199,8 +195,4 @@ export function assertDeliveriesKnown(readModel: Pick<ReadModel, "isComplete">):
 
 function nameOf({ messageId, destinationId }: { readonly messageId: string; readonly destinationId: string }): string {
   return `${messageId} ${destinationId}`;
-}
-
-function isSuccess(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
 }

@@ -119,7 +119,7 @@ function groupsOf(pages: readonly { readonly data: readonly Group[] }[]): readon
 }
 
 function GroupRow({ group, name }: { readonly group: Group; readonly name: string }) {
-  const { reason, reasonClass, error, count, firstAt, lastAt, hours, remedy } = group;
+  const { reason, reasonClass, error, open, deliveredSince, firstAt, lastAt, hours, remedy } = group;
   return (
     <div className={styles["group"]}>
       <strong className={styles["name"]}>{name}</strong>
@@ -127,8 +127,8 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
         <Mark tone="bad">{wordsOf(reason)}</Mark> {error}
       </span>
       <span className={styles["count"]}>
-        {countOf(count)}
-        <span className={styles["unit"]}> {count === 1 ? "dead letter" : "dead letters"}</span>
+        {countOf(open)}
+        <span className={styles["unit"]}> {open === 1 ? "dead letter" : "dead letters"}</span>
       </span>
       <span className={styles["detail"]}>
         {firstAt !== lastAt && (
@@ -141,7 +141,9 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
         {reasonClass}: {remedy}
-        {reasonClass === "receiver" && <Mended group={group} />}
+        {reasonClass === "receiver" && open > 0 && <Mended group={group} />}
+        {deliveredSince > 0 &&
+          `; ${countOf(deliveredSince)} more ${deliveredSince === 1 ? "was" : "were"} delivered since`}
       </span>
       <span className={styles["review"]}>
         {reasonClass === "configuration" && (
@@ -158,15 +160,16 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
   );
 }
 
-/** Whether it answers again: it is healthy, and since it is, none of these died. */
+/** Whether it answers again: it is healthy, or delivers again though it still counts as failing, and since then none of these died. */
 function Mended({ group: { destinationId, lastAt, together } }: { readonly group: Group }) {
   const health = useHealthOf(destinationId, together);
-  if (health === undefined || health.state !== "healthy") return null;
-  if (health.since === null) return <>; it answers now</>;
-  if (Date.parse(health.since) < Date.parse(lastAt)) return null;
+  if (health === undefined || (health.state !== "healthy" && health.deliversAgainSince === null)) return null;
+  const since = health.deliversAgainSince ?? health.since;
+  if (since === null) return <>; it answers now</>;
+  if (Date.parse(since) < Date.parse(lastAt)) return null;
   return (
     <>
-      ; it answers again since <MomentText at={health.since} isShort withDistance />
+      ; it answers again since <MomentText at={since} isShort withDistance />
     </>
   );
 }

@@ -86,7 +86,7 @@ function liveFilterOf({ since: _since, until: _until, ...known }: Filter<LetterF
 }
 
 function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: string }) {
-  const { time, type, event, reason, lastAttempt, place, messageId, attempts } = letter;
+  const { time, type, event, reason, lastAttempt, place, messageId, attempts, state } = letter;
   const [first] = lastAttempt;
   return (
     <>
@@ -95,7 +95,9 @@ function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: s
         {type} {event} → {name}
       </span>
       <span>
-        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {first?.status ?? first?.error ?? ""}, {attempts} attempts
+        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {first?.status ?? first?.error ?? ""}, {attempts} attempts{" "}
+        {state === "deliveredSince" && <Mark tone="good">delivered since</Mark>}
+        {state === "diedAgain" && <Mark tone="off">died again</Mark>}
       </span>
       <span className={styles["detail"]}>
         <code>{messageId}</code> at <code>{TOPIC}</code>{" "}

@@ -43,7 +43,7 @@ export function HealthPart({ destinationId }: { readonly destinationId: string }
 }
 
 function Now({ health }: { readonly health: DestinationHealth }) {
-  const { destinationId, state, since, urls, deadLetters, asOf, complete } = health;
+  const { destinationId, state, since, deliversAgainSince, urls, deadLetters, asOf, complete } = health;
   const [words, tone] = HEALTH_WORDS[state];
   return (
     <>
@@ -54,6 +54,12 @@ function Now({ health }: { readonly health: DestinationHealth }) {
             <>
               {" since "}
               <MomentText at={since} isShort withDistance />
+            </>
+          )}
+          {deliversAgainSince !== null && (
+            <>
+              {": over 5 % of the last five minutes failed; it has delivered again since "}
+              <MomentText at={deliversAgainSince} isShort withDistance />
             </>
           )}
         </p>
@@ -114,8 +120,9 @@ function Why({ health }: { readonly health: DestinationHealth }) {
 }
 
 function Figures({ health }: { readonly health: DestinationHealth }) {
-  const { destinationId, success, successOfHour, p50Ms, p99Ms, inFlight, deadLetters } = health;
+  const { destinationId, success, successOfHour, p50Ms, p99Ms, inFlight, deadLetters, deliveredSince } = health;
   const dead = deadLetters === null ? "–" : countOf(deadLetters);
+  const since = deliveredSince ?? 0;
   return (
     <dl className={styles["figures"]}>
       <Fact name="success, 5 m">{shareOf(success)}</Fact>
@@ -124,7 +131,13 @@ function Figures({ health }: { readonly health: DestinationHealth }) {
       <Fact name="p99">{rateOf(p99Ms)} ms</Fact>
       <Fact name="in flight">{countOf(inFlight)}</Fact>
       <Fact name="dead letters">
-        {deadLetters === 0 ? dead : <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>{dead}</a>}
+        {deadLetters === 0 && since === 0 ? (
+          dead
+        ) : (
+          <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>
+            {since === 0 ? dead : `${dead}, ${countOf(since)} delivered since`}
+          </a>
+        )}
       </Fact>
     </dl>
   );

@@ -92,8 +92,11 @@ function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince
 /** By destination, the most first; what fell to a replay made after it is somebody's already. */
 function lostAt({ data }: DeadLetterGroupPage, { data: replays }: ReplayPage): readonly LostSince[] {
   const byDestination = new Map<string, LostSince>();
-  for (const { destinationId, reasonClass, count, firstAt, lastAt } of data) {
-    if (reasonClass !== "receiver") continue;
+  for (const { destinationId, reasonClass, open: count, hours, lastAt, ...group } of data) {
+    if (reasonClass !== "receiver" || count === 0) continue;
+    // What died before the first hour with open ones was delivered since.
+    const openFrom = hours.find(({ open }) => open > 0)?.at ?? group.firstAt;
+    const firstAt = openFrom > group.firstAt ? openFrom : group.firstAt;
     const known = byDestination.get(destinationId);
     byDestination.set(destinationId, {
       destinationId,

@@ -10,9 +10,9 @@ import styles from "./overview-page.module.css";
 
 type Destination = Status["needsSomebody"][number];
 
-/** Destinations that are open or failing, the worst first: what they answer, since when, what comes next. */
-export function Needing({ status: { needsSomebody, destinations } }: { readonly status: Status }) {
-  const others = destinations.open + destinations.failing - needsSomebody.length;
+/** Destinations that need somebody, the worst first: what they answer, since when, what comes next. */
+export function Needing({ status: { needsSomebody, needing, destinations } }: { readonly status: Status }) {
+  const others = needing - needsSomebody.length;
   if (needsSomebody.length === 0) return null;
   return (
     <HeadedList
@@ -38,7 +38,8 @@ export function Needing({ status: { needsSomebody, destinations } }: { readonly 
 }
 
 function Row({ destination }: { readonly destination: Destination }) {
-  const { destinationId, name, state, since, nextProbe, nextRetry, waiting, deadLetters } = destination;
+  const { destinationId, name, state, since, deliversAgainSince, waiting, deadLetters } = destination;
+  const { nextProbe, nextRetry } = destination;
   const next = state === "open" ? (nextProbe ?? nextRetry) : (nextRetry ?? nextProbe);
   const letters = deadLetters ?? 0;
   return (
@@ -49,7 +50,13 @@ function Row({ destination }: { readonly destination: Destination }) {
       <span className={styles["what"]}>
         {state === "open" && "breaker open, "}
         <strong>{wordsOf(destination)}</strong>
-        {since !== null && (
+        {deliversAgainSince !== null && (
+          <>
+            {", delivers again since "}
+            <MomentText at={deliversAgainSince} isShort withDistance />
+          </>
+        )}
+        {deliversAgainSince === null && since !== null && (
           <>
             {" since "}
             <MomentText at={since} isShort withDistance />
@@ -86,8 +93,9 @@ function Row({ destination }: { readonly destination: Destination }) {
   );
 }
 
-/** Without a reason its URLs answered last, though too many attempts failed before. */
-function wordsOf({ reason, success }: Destination): string {
+/** Of one that delivers again, how much failed before. */
+function wordsOf({ reason, success, deliversAgainSince }: Destination): string {
+  if (deliversAgainSince !== null && success !== null) return `${shareOf(1 - success)} of 5 m failed`;
   if (reason !== null) return String(reason.status ?? reason.error ?? "no answer");
   return success === null || success === 0
     ? "no answer is known"

@@ -59,16 +59,20 @@ function Told({ status }: { readonly status: Status }) {
 }
 
 function Figures({ status }: { readonly status: Status }) {
-  const { destinations, receivedPerSecond, deliveredPerSecond, p99Ms, waiting } = status;
+  const { destinations, needing, receivedPerSecond, deliveredPerSecond, p99Ms, waiting } = status;
   const { open, failing, healthy, off } = destinations;
+  const again = open + failing - needing;
   return (
     <div className={styles["figures"]}>
       <p className={styles["states"]}>
-        <Mark tone={open > 0 ? "bad" : failing > 0 ? "waiting" : "good"}>
-          {open + failing === 0
-            ? "nothing needs you"
-            : `${countOf(open + failing)} need${open + failing === 1 ? "s" : ""} you`}
+        <Mark tone={open > 0 ? "bad" : needing > 0 ? "waiting" : "good"}>
+          {needing === 0 ? "nothing needs you" : `${countOf(needing)} need${needing === 1 ? "s" : ""} you`}
         </Mark>
+        {again > 0 && (
+          <a href="/destinations?state=failing">
+            <Mark tone="good">{`${countOf(again)} deliver${again === 1 ? "s" : ""} again`}</Mark>
+          </a>
+        )}
         <a href="/destinations?state=healthy">
           <Mark tone="good">{`${countOf(healthy)} healthy`}</Mark>
         </a>

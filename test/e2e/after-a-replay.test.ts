@@ -1,0 +1,93 @@
+/** What is left to do after dead letters were sent again, as control and the command line tell it. */
+import { eventually } from "@posthaste/testkit/eventually";
+import { expect, it } from "vitest";
+import { sendBatch } from "./calls.ts";
+import { posthaste } from "./posthaste.ts";
+import { createRoute } from "./route.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
+
+const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
+const LETTERS = 20;
+
+interface Health {
+  readonly state: string;
+  readonly needsSomebody: boolean;
+  readonly deliversAgainSince: string | null;
+  readonly deadLetters: number;
+  readonly deliveredSince: number;
+}
+interface Status {
+  readonly needing: number;
+  readonly needsSomebody: readonly { readonly destinationId: string }[];
+}
+
+useInstallation();
+
+it("what was mended, replayed and delivered needs nobody, and what died again needs somebody once", async () => {
+  const { control, system } = installation;
+  const { path, writeKey, destinationId } = await createRoute(installation, receiver, "/mended");
+  const get = async <T>(what: string) => (await control.call("GET", what)) as T;
+  const groups = async () => {
+    const page = await get<{ data: readonly object[] }>(`/v1/dead-letters/groups?destinationId=${destinationId}`);
+    return page.data;
+  };
+  const health = () => get<Health>(`/v1/health/destinations/${destinationId}`);
+  const needing = async () => (await get<Status>("/v1/status")).needsSomebody.map((each) => each.destinationId);
+  const openOnes = async () =>
+    (await get<{ data: readonly object[] }>(`/v1/dead-letters?open=true&destinationId=${destinationId}`)).data;
+  const replay = async (matched: number) => {
+    const planned = { destinationId, dryRun: true };
+    const { plan } = await eventually(async () => {
+      const found = (await control.call("POST", "/v1/dead-letters/replay", planned)) as { plan: string };
+      expect(found).toMatchObject({ matched });
+      return found;
+    }, ARRIVAL);
+    await control.call("POST", "/v1/dead-letters/replay", { plan });
+  };
+
+  receiver.script(path, { status: 400 });
+  const calls = Array.from({ length: LETTERS }, (_, n) => ({
+    ...{ type: "track", event: "Ordered", userId: `user-${n}`, messageId: `mended-${n}` },
+  }));
+  expect(await sendBatch(system.ingestUrl, writeKey, calls)).toBe(200);
+  await eventually(async () => {
+    expect(await groups()).toMatchObject([{ count: LETTERS, open: LETTERS, deliveredSince: 0 }]);
+    expect(await health()).toMatchObject({ state: "failing", needsSomebody: true, deadLetters: LETTERS });
+    expect(await needing()).toEqual([destinationId]);
+  }, ARRIVAL);
+
+  // One is refused still.
+  receiver.script(path, ({ headers }) => ({ status: headers["x-message-id"] === "mended-3" ? 400 : 200 }));
+  await replay(LETTERS);
+  await eventually(async () => {
+    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 1, deliveredSince: LETTERS - 1 }]);
+    expect(await health()).toMatchObject({ needsSomebody: true, deadLetters: 1, deliveredSince: LETTERS - 1 });
+    expect(await needing()).toEqual([destinationId]);
+  }, ARRIVAL);
+  expect(await openOnes()).toMatchObject([{ messageId: "mended-3", state: "open", replays: 1 }]);
+
+  receiver.script(path, { status: 200 });
+  await replay(1);
+  await eventually(async () => {
+    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 0, deliveredSince: LETTERS + 1 }]);
+    // What delivery says of it comes by another topic, a moment later.
+    expect((await health()).needsSomebody).toBe(false);
+  }, ARRIVAL);
+  const { state, deliversAgainSince, ...told } = await health();
+  expect(told).toMatchObject({ needsSomebody: false, deadLetters: 0, deliveredSince: LETTERS + 1 });
+  // Most of five minutes' attempts failed, unless the machine stood still for as long.
+  expect([state, deliversAgainSince === null]).toEqual(state === "healthy" ? ["healthy", true] : ["failing", false]);
+  expect(await get<Status>("/v1/status")).toMatchObject({ needing: 0, needsSomebody: [] });
+  expect(await openOnes()).toEqual([]);
+  const status = await posthaste(installation, ["status"]);
+  expect([status.code, status.stdout]).toEqual([0, expect.stringMatching(/^nothing needs you {3}/)]);
+  const listed = await posthaste(installation, ["dead-letters", "groups"]);
+  expect(listed.stdout).toMatch(new RegExp(`^0\\t${LETTERS + 1}\\t${destinationId}\\t.*nothing: they were`, "m"));
+
+  const process = system.process("control");
+  await process.stop();
+  await process.start();
+  await eventually(async () => {
+    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 0, deliveredSince: LETTERS + 1 }]);
+  }, ARRIVAL);
+});
