@@ -22,7 +22,9 @@ export function AudienceList({ empty }: { readonly empty: ReactNode }) {
       rowClass={styles["audience"]}
       empty={empty}
     >
-      {(audience) => <Row entry={audience} sizeWords="users" last={<LastSync lastSync={audience.lastSync} />} />}
+      {(audience) => (
+        <Row entry={audience} sizeWords="users" last={<LastSync lastSync={audience.lastSync} isNamed />} />
+      )}
     </PagedList>
   );
 }

@@ -20,12 +20,18 @@ export function RunningSync({ syncing }: Pick<AudienceEntry, "syncing">) {
   );
 }
 
+export interface LastSyncProps extends Pick<AudienceEntry, "lastSync"> {
+  /** It says what it is of: nothing before it does. */
+  readonly isNamed?: boolean;
+}
+
 /** When the last whole sync of an audience ended, and what it came to. */
-export function LastSync({ lastSync }: Pick<AudienceEntry, "lastSync">) {
+export function LastSync({ lastSync, isNamed = false }: LastSyncProps) {
   if (lastSync === null) return <>no whole sync yet</>;
   const { endedAt, added, removed, unchanged } = lastSync;
   return (
     <>
+      {isNamed && "last sync "}
       <MomentText at={endedAt} withDistance isShort />
       {`: ${countOf(added)} added, ${countOf(removed)} removed, ${countOf(unchanged)} unchanged`}
     </>
@@ -38,6 +44,7 @@ export function LastValues({ lastSync }: Pick<AudienceEntry, "lastSync">) {
   const { endedAt, added, unchanged } = lastSync;
   return (
     <>
+      {"last values "}
       <MomentText at={endedAt} withDistance isShort />
       {`: ${countOf(added)} changed, ${countOf(unchanged)} unchanged`}
     </>
