@@ -5,8 +5,10 @@ import { CopyButton } from "../elements/copied.tsx";
 import styles from "./body.module.css";
 import { jsonTokens, prettyJson } from "./json-tokens.ts";
 
-/** More is cut: nobody reads it here, and each token costs the browser. */
+/** More is cut: nobody reads it here. */
 const MOST_CHARS = 65_536;
+/** What follows is in one colour: each token that is told apart costs the browser an element. */
+const MOST_TOKENS = 2000;
 
 type Look = "pretty" | "raw";
 
@@ -58,7 +60,7 @@ export function BodyView({ body, fileName }: BodyViewProps) {
 }
 
 function Tokens({ text }: { readonly text: string }) {
-  const tokens = useMemo(() => jsonTokens(text), [text]);
+  const tokens = useMemo(() => jsonTokens(text, MOST_TOKENS), [text]);
   return tokens.map(({ kind, text: part }, index) =>
     kind === "plain" ? (
       part
