@@ -89,7 +89,7 @@ describe("each cause is found by the API where the event", () => {
     await untilKnown(installation);
     await send(route, "v-off");
     await expectCause("v-off", "destination_off");
-    expect((await verdictOn("v-off")).sentence).toMatch(/was off \(.* since .*, switched off by admin\)\.$/);
+    expect((await verdictOn("v-off")).sentence).toMatch(/was off \(.* since .*, switched off by admin\)\. /);
     await installation.control.call("DELETE", `/v1/destinations/${route.destinationId}`);
     await untilKnown(installation);
     await send(route, "v-nowhere");

@@ -74,7 +74,7 @@ describe("help", () => {
     control.script("GET /v1/suppressions", { userId: "user-7", sourceIds: [source] });
     control.script("DELETE /v1/suppressions", { userId: "user-7", ended: [source] });
     const notifications = "deletions/ticket-4711/notifications";
-    for (const path of ["deliveries", "dead-letters", "dead-letters/counts", notifications]) {
+    for (const path of ["deliveries", "deliveries/latest", "dead-letters", "dead-letters/counts", notifications]) {
       control.script(`GET /v1/${path}`, { data: [document], nextCursor: null, complete: true });
     }
     const scanned = 'event: done\ndata: {"records":1,"of":1,"finds":1}\n\n';

@@ -110,6 +110,25 @@ describe("deliveries", () => {
     expect(Date.parse(since)).toBeLessThanOrEqual(Date.now() - 600_000);
   });
 
+  it("are listed each once by --latest, or by --state, with what every attempt of it was answered", async () => {
+    const answers = [
+      { attempt: 3, time: "2026-11-21T09:00:00.000Z", urls: ["503", "500"] },
+      { attempt: 4, time: "2026-11-21T10:00:00.000Z", urls: ["timeout"] },
+    ];
+    const delivery = {
+      ...{ time: "2026-11-21T10:00:00.000Z", destinationId: "dst_1", messageId: "m1", type: "track" },
+      ...{ state: "waiting_retry", attempts: 4, answers, earlier: 2, due: "2026-11-21T11:00:00.000Z" },
+    };
+    command.control.script("GET /v1/deliveries/latest", { data: [delivery], nextCursor: null, complete: true });
+    const row = "m1\ttrack\twaiting_retry\t4\t(2 earlier),503+500,timeout\t2026-11-21T11:00:00.000Z\n";
+    for (const chosen of [["--latest"], ["--state", "waiting_retry"]]) {
+      const { code, stdout } = await posthaste(["deliveries", ...chosen]);
+      expect([code, stdout]).toEqual([0, `2026-11-21T10:00:00.000Z\tdst_1\t${row}`]);
+    }
+    expect(queries()).toEqual([{ limit: "50" }, { limit: "50", state: "waiting_retry" }]);
+    expect(JSON.parse((await posthaste(["deliveries", "--latest", "--json"])).stdout)).toEqual(delivery);
+  });
+
   it("go on over pages as far as --limit, keeping what was asked for", async () => {
     command.control.script("GET /v1/deliveries", { data: [attempt, attempt], nextCursor: "next", complete: true });
     const { stdout } = await posthaste(["deliveries", "--limit", "4", "--outcome", "retryable"]);
@@ -220,7 +239,10 @@ describe("events why", () => {
       {
         ...{ sourceId: "src_1", type: "track", event: "Signed\nUp", userKey: "u1" },
         timeline: [{ time: "2026-11-22T10:00:00.000Z", what: "attempt", destinationId: "dst_1", detail: "try 1" }],
-        destinations: [{ sentence: "Not delivered to Acme yet." }],
+        destinations: [
+          { sentence: "Not delivered to Acme yet.", command: "posthaste deliveries --message-id 'm 1'" },
+          { sentence: "Not sent to Shop: it was off.", command: "posthaste destinations update dst_2 --enabled" },
+        ],
       },
     ],
     complete: true,
@@ -236,6 +258,8 @@ describe("events why", () => {
       "src_1  track  Signed Up  u1",
       "  2026-11-22T10:00:00.000Z  attempt  dst_1  try 1",
       "  Not delivered to Acme yet.",
+      "  Not sent to Shop: it was off.",
+      "    Next: posthaste destinations update dst_2 --enabled",
       "",
       "Next: posthaste deliveries --message-id 'm 1'",
       "",

@@ -95,7 +95,9 @@ describe("a destination that an event did not go to", () => {
     expect(events[0].sentence).toMatch(/^Delivered to "Took it" at /);
     expect(events[0].destinations[1]).toMatchObject({
       ...{ destinationId: switched, cause: "destination_off", since: offAt, by: "dana" },
-      sentence: `Not sent to "Store": it was off since ${offAt}, switched off by dana.`,
+      sentence:
+        `Not sent to "Store": it was off since ${offAt}, switched off by dana. ` +
+        'It will not be sent unless the source sends it again, under another message id, once "Store" is on.',
       command: `posthaste destinations update ${switched} --enabled`,
     });
   });
@@ -116,7 +118,9 @@ describe("a destination that an event did not go to", () => {
     const { cause, sentence, events } = await verdictOn("all-off");
     expect(cause).toBe("destination_off");
     const since = `since ${offAt}, switched off by dana`;
-    expect(sentence).toBe(`Not delivered: every destination of "Shop" was off ("Store" ${since}).`);
+    expect(sentence).toContain(
+      `Not delivered: every destination of "Shop" was off ("Store" ${since}). It will not be sent unless `,
+    );
     expect(events[0].destinations).toMatchObject([{ destinationId: switched, since: offAt, by: "dana" }]);
   });
 

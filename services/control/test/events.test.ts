@@ -157,8 +157,16 @@ describe("the verdict on an event", () => {
       /by https:\/\/b\.example\/hook in 9 ms; of its other URLs .* answered nothing \(timeout\)\.$/,
     ],
     ["nowhere", "no_destination", /^Not delivered: no destination is connected to "Shop"\.$/],
-    ["off", "destination_off", /^Not delivered: every destination of "Shop" was off \("Warehouse" since .*\)\.$/],
-    ["kept-back", "integration_off", /integrations entry "All" switched the destinations off\.$/],
+    [
+      "off",
+      "destination_off",
+      /^Not delivered: every destination of "Shop" was off \("Warehouse" since .*\)\. It will not be sent unless .* once one of them is on\.$/,
+    ],
+    [
+      "kept-back",
+      "integration_off",
+      /integrations entry "All" switched the destinations off\. It will not be sent unless the source sends it again, under another message id, with integrations that leave them on\.$/,
+    ],
     ["forgotten", "suppressed", /^Not delivered: a deletion request stopped the user's events\.$/],
     ["refused", "refused", /^Not accepted: missing_user\. Say whose it is\.$/],
     ["refused-in-batch", "rejected_in_batch", /^Not accepted as call 3 of its batch: missing_user\./],
@@ -233,6 +241,13 @@ describe("the verdict on an event", () => {
     });
   });
 
+  it.each([
+    ["off", /^posthaste destinations update dst_\w+ --enabled$/],
+    ["kept-back", /^posthaste sources calls src_\w+$/],
+  ])("that was kept back has a command that helps: %s", async (messageId, command) => {
+    expect((await verdictOn(messageId)).command).toMatch(command);
+  });
+
   it("has a timeline from the call to its end", async () => {
     const { events } = await verdictOn("died");
     expect(events[0].timeline.map(({ what }: { what: string }) => what)).toEqual([
@@ -240,6 +255,13 @@ describe("the verdict on an event", () => {
       "routed",
       "attempt",
       "dead_letter",
+    ]);
+    // Words for whoever sent it; names and numbers stand apart.
+    expect(events[0].timeline.map(({ detail, note }: { detail: string; note: string }) => [detail, note])).toEqual([
+      ["the call was accepted", null],
+      ["to be sent", "by the configuration up to 4"],
+      ["try 8: 503 from https://a.example/hook, not tried again", "retryable"],
+      ["no URL took it until the end of its retry window", "window_expired"],
     ]);
     expect(events[0].destinations[0]).toMatchObject({ place: expect.stringMatching(/^0:\d+$/), tries: 3 });
     expect(events[0].command).toBe(`posthaste dead-letters replay --places ${events[0].destinations[0].place}`);

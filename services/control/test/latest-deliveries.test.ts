@@ -68,6 +68,12 @@ describe("the deliveries as they stand", () => {
       ...{ event: "Order Completed", userKey: "user-7", origin: { partition: 1, offset: 1 }, replayId: null },
       receivedAt: new Date(Date.parse(momentOf(9)) - 250).toISOString(),
       ...{ state: "waiting_retry", attempts: 3, error: "timeout", sentAgain: null, deferral: null, deadLetter: null },
+      answers: [
+        { attempt: 1, time: momentOf(3), urls: ["503"] },
+        { attempt: 2, time: momentOf(6), urls: ["503"] },
+        { attempt: 3, time: momentOf(9), urls: ["timeout"] },
+      ],
+      earlier: 0,
       due: new Date(IN_AN_HOUR_MS).toISOString(),
       deadline: new Date(IN_AN_HOUR_MS + 1000).toISOString(),
       lastAttempt: {

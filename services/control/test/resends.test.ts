@@ -4,6 +4,7 @@ import { retryTopicName } from "@posthaste/contracts/topics";
 import { encodeHistory } from "@posthaste/core/delivery/attempt-history";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -82,6 +83,16 @@ async function attempted(delivery: Delivery, n: number, at: Parameters<typeof at
   await known(messageId);
 }
 
+interface Shown {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function endOf(topic: string): Promise<number> {
+  const ranges = await topicOffsets(topics.connection, topic);
+  return ranges.find(({ partition }) => partition === 0)?.end ?? 0;
+}
+
 const offsetOf = (messageId: string) =>
   eventually(() => {
     const found = seen.find(({ delivery }) => delivery.messageId === messageId);
@@ -107,8 +118,8 @@ const retry = {
 };
 const resend = (messageId: string, to = destinationId) =>
   control.call("POST", "/v1/deliveries/resend", { messageId, destinationId: to });
-const read = (messageId: string, of = destinationId) =>
-  control.call("GET", `/v1/deliveries/record?messageId=${messageId}&destinationId=${of}`);
+const read = (messageId: string, of = destinationId, more = "") =>
+  control.call("GET", `/v1/deliveries/record?messageId=${messageId}&destinationId=${of}${more}`);
 const sentAs = (replayId: string) =>
   eventually(() => {
     const found = seen.find(({ progress }) => progress.replay?.id === replayId);
@@ -141,6 +152,22 @@ describe("a resend", () => {
         ],
       },
     ]);
+  });
+
+  it("is told with its event: by hand, by whom", async () => {
+    const delivery = await routed("told");
+    await attempted(delivery, 1);
+    const { body } = await resend("told");
+    const own = { replayId: body.replayId, recordTimestampMs: Date.parse(momentOf(2)) };
+    await attempted(delivery, 2, { ...own, recordOffset: 1, startedAtMs: Date.parse(momentOf(3)) });
+    await eventually(async () => {
+      const { events } = (await control.call("GET", "/v1/events/told")).body;
+      expect(events[0].sentByHand).toEqual([{ replayId: body.replayId, by: "admin" }]);
+      expect(events[0].timeline).toContainEqual({
+        ...{ time: momentOf(2), what: "routed", destinationId },
+        ...{ detail: "to be sent again, by hand, by admin", note: body.replayId },
+      });
+    });
   });
 
   it("leaves a copy that waits for a retry, and says so; its own attempts are counted apart (RS3)", async () => {
@@ -299,6 +326,31 @@ describe("the record behind a delivery", () => {
       requests: URLS.map((url) => ({ url, headers })),
     });
     expect(JSON.stringify(body)).not.toContain("s3cret");
+  });
+
+  it("is that of one attempt where its record is named, with its number and the URLs that it owed", async () => {
+    const delivery = await routed("tried-twice", { destinationId: eachId });
+    await attempted(delivery, 4);
+    const waiting = retryTopicName(topics.names, RETRY_MS);
+    const [url = ""] = URLS;
+    const progress = { ...NO_PROGRESS, attempts: 1, urls: [url], windowStartMs: 1, deadlineMs: DUE_MS };
+    const offset = await endOf(waiting);
+    await write(waiting, delivery, progress);
+    await attempted(delivery, 5, { recordDelayMs: RETRY_MS, recordOffset: offset, attempt: 2 });
+    const requestsAt = async (record: string) => {
+      const { status, body } = await read("tried-twice", eachId, `&record=${record}`);
+      expect(status).toBe(200);
+      return body.requests.map((each: Shown) => [each.url, each.headers["X-Attempt"]]);
+    };
+    const first = `0:0:${await offsetOf("tried-twice")}`;
+    await eventually(async () => expect(await requestsAt(`${RETRY_MS}:0:${offset}`)).toEqual([[url, "2"]]));
+    expect(await requestsAt(first)).toEqual(URLS.map((each) => [each, "1"]));
+    const { status, body } = await read("tried-twice", eachId, "&record=0:0:1000000");
+    expect([status, body.detail]).toEqual([
+      404,
+      expect.stringContaining("nothing is logged of the record 0:0:1000000"),
+    ]);
+    expect((await read("tried-twice", eachId, "&record=newest")).status).toBe(400);
   });
 
   it("is that of a first deferral where nothing else is known", async () => {

@@ -1,5 +1,5 @@
 /** `posthaste deliveries`: the delivery log. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
@@ -9,10 +9,13 @@ import { printRead } from "./print-read.ts";
 import { addResend } from "./resend.ts";
 
 const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outcome", "answers"];
+const LATEST_COLUMNS = ["time", "destinationId", "messageId", "type", "state", "attempts", "answered", "due"];
 /** What a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 
 interface DeliveryOptions extends FollowedList {
+  readonly latest?: boolean;
+  readonly state?: string;
   readonly destinationId?: string;
   readonly outcome?: string;
   readonly messageId?: string;
@@ -30,7 +33,7 @@ interface DeliveryOptions extends FollowedList {
 }
 
 export function addDeliveries(program: Command, perform: Perform): void {
-  const deliveries = withFollow(program.command("deliveries"), ["since", "until", "limit"])
+  const deliveries = withFollow(program.command("deliveries"), ["since", "until", "limit", "latest", "state"])
     .description("what was sent and what came of it, newest first; ends with 3 when nothing matches")
     .option("--destination-id <id>", "only those for this destination")
     .option("--outcome <outcome>", "only those that came to delivered, retryable or permanent")
@@ -43,14 +46,22 @@ export function addDeliveries(program: Command, perform: Perform): void {
     .option("--attempt <n>", "only the nth attempts of deliveries")
     .option("--error <error>", "only those where a URL failed so: timeout, 503")
     .option("--status-class <class>", "only those where a URL answered so: 5xx")
+    .option("--latest", "each delivery once, with how it stands and what its attempts were answered")
+    .addOption(
+      new Option("--state <state>", "of --latest only those that stand so: dead_letter").implies({ latest: true }),
+    )
     .option("--since <time>", "only from this moment on: 10m ago, or ISO 8601", moment)
     .option("--until <time>", "only before this moment", moment)
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit, follow, giveUp, ...filter }: DeliveryOptions, command: Command) =>
+    .action(({ limit, follow, giveUp, latest, ...filter }: DeliveryOptions, command: Command) =>
       perform(command, async (context) => {
         const query = queryOf({ ...filter });
         if (follow === true) {
           return followRows(context, { topic: "deliveries", query, giveUp, columns: COLUMNS, made: { answers } });
+        }
+        if (latest === true) {
+          const deliveries = await context.api.listRead("/v1/deliveries/latest", limit, query);
+          return printRead(context, deliveries, LATEST_COLUMNS, { answered });
         }
         const list = await context.api.listRead("/v1/deliveries", limit, query);
         return printRead(context, list, COLUMNS, { answers });
@@ -63,6 +74,7 @@ export function addDeliveries(program: Command, perform: Perform): void {
         "posthaste deliveries --destination-id dst_4k2v8m1n0p3q5r7s --limit 200 --json",
         "posthaste deliveries --message-id message-7",
         "posthaste deliveries --user-id user-7 --status-class 5xx",
+        "posthaste deliveries --latest --state waiting_retry",
         "posthaste deliveries --follow --outcome retryable --json",
       ]),
     );
@@ -75,4 +87,11 @@ function answers({ urls }: Entry): unknown {
   return urls
     .map(({ url, status, error, durationMs }) => `${status ?? error} in ${durationMs} ms at ${url}`)
     .join("; ");
+}
+
+/** `503,503,timeout`: of each attempt what it was answered, by several URLs with a plus between; oldest first. */
+function answered({ answers: tried, earlier }: Entry): unknown {
+  if (!Array.isArray(tried)) return null;
+  const each = tried.map(({ urls }) => urls.join("+"));
+  return [...(Number(earlier) > 0 ? [`(${earlier} earlier)`] : []), ...each].join(",");
 }

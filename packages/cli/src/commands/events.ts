@@ -70,9 +70,12 @@ function linesOf({ sentence, command, events }: Entry): readonly string[] {
           .join("  ")}`,
       );
     }
-    const sentences = listOf(event.destinations).map((destination) => cellText(destination.sentence));
-    // The worst destination's sentence stands at the top already.
-    lines.push(...sentences.filter((each) => each !== cellText(sentence)).map((each) => `  ${each}`));
+    for (const destination of listOf(event.destinations)) {
+      // The worst destination's sentence stands at the top already, and its command at the end.
+      if (cellText(destination.sentence) !== cellText(sentence)) lines.push(`  ${cellText(destination.sentence)}`);
+      const next = destination.command;
+      if (typeof next === "string" && next !== command) lines.push(`    Next: ${cellText(next)}`);
+    }
   }
   if (typeof command === "string") lines.push("", `Next: ${cellText(command)}`);
   return lines;

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { KnownDelivery } from "../read-model/delivery-entry.ts";
+import { allAnswers } from "../read-model/past-answers.ts";
 import { type FilteredDelivery, failureOf } from "./attempt-filter.ts";
 
 const time = z.iso.datetime();
@@ -31,6 +32,16 @@ export const latestDelivery = z.object({
     .describe("The newest replay or resend of what did not arrive; it has an entry of its own. Null for none."),
   state: z.enum(DELIVERY_STATES),
   attempts: z.int().describe("Made so far."),
+  answers: z
+    .array(
+      z.object({
+        attempt: z.int().describe("1 for the first."),
+        time: time.nullable().describe("When it started; null where the dead letter alone says what it came to."),
+        urls: z.array(z.string()).describe("Of each URL its status, or the code of what failed, such as timeout."),
+      }),
+    )
+    .describe("What the attempts were answered, the newest eight at the most, oldest first."),
+  earlier: z.int().describe("Attempts before those of `answers`."),
   due: time.nullable().describe("waiting_retry, deferred: when it is looked at again; null where that is not known."),
   deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
   error: z
@@ -81,11 +92,13 @@ export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentA
   const isHidden = state === "suppressed" || isSuppressed(sourceId, userKey);
   const { verdict } = stateOf(facts, nowMs);
   const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
+  const attempts = attemptsOf(delivery);
+  const answers = answersOf(delivery);
   return {
     ...{ time: isoTime(timeMs), messageId, destinationId, sourceId, type, origin, replayId, sentAgain, state },
     ...(isHidden ? { event: null, userKey: null } : { event, userKey }),
     receivedAt: isoTimeOrNull(receivedAtMs),
-    attempts: attemptsOf(delivery),
+    ...{ attempts, answers, earlier: Math.max(0, attempts - answers.length) },
     due: isoTimeOrNull(waits?.dueAtMs ?? null),
     deadline: isoTimeOrNull(waits?.deadlineMs ?? null),
     error: errorOf(delivery),
@@ -136,6 +149,19 @@ function lastAttemptOf({ facts: { attempts, letters } }: KnownDelivery): LatestD
   const last = letters.at(-1)?.lastAttempt ?? [];
   if (last.length === 0) return null;
   return { time: null, outcome: null, urls: last.map((each) => ({ ...each, durationMs: null })) };
+}
+
+/** Of a delivery whose attempts are not logged, that of the last one, from the dead letter. */
+function answersOf(delivery: KnownDelivery): LatestDelivery["answers"] {
+  const answers = allAnswers(delivery.pastAnswers, delivery.facts.attempts);
+  if (answers.length > 0) {
+    return answers.map(([startedAtMs, attempt, urls]) => ({
+      ...{ attempt, time: isoTime(startedAtMs), urls: urls.map(String) },
+    }));
+  }
+  const last = lastAttemptOf(delivery)?.urls ?? [];
+  const urls = last.map(({ status, error }) => String(status ?? error ?? "no_answer"));
+  return urls.length === 0 ? [] : [{ attempt: attemptsOf(delivery), time: null, urls }];
 }
 
 function errorOf(delivery: KnownDelivery): string | null {

@@ -64,7 +64,9 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const leading = judged.find((each) => each.cause === cause);
     // The journals dropped the event's entries since, or a suppression hides them by now.
     if (leading === undefined) return [];
-    const view = (each: typeof leading) => eventView(each, { ...terms, messageId, names, beside: parts.beside });
+    // A row shows no timeline, so nobody needs to be found who sent something by hand.
+    const shown = { ...terms, messageId, names, beside: parts.beside, resentBy: new Map() };
+    const view = (each: typeof leading) => eventView(each, shown);
     const { type, event, userKey, receivedAt, sentence } = view(leading);
     const told = judged.flatMap((each) => view(each).destinations);
     const destinationIds = [...new Set(told.map((each) => each.destinationId))];

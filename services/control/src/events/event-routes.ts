@@ -12,6 +12,7 @@ import { eventAnswer, eventView } from "./event-view.ts";
 import { type LogSettings, unloggedEnds } from "./logged-share.ts";
 import { tellNothing } from "./nothing-known.ts";
 import { pathlessId } from "./pathless-id.ts";
+import { whoResent } from "./resent-by.ts";
 import { refusalsInWords } from "./source-refusals.ts";
 
 export interface EventRoutesParts extends LookupParts {
@@ -58,7 +59,9 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           ...terms,
           signal,
         });
-        const events = judged.map((each) => eventView(each, { ...terms, messageId, names, beside: parts.beside }));
+        const resentBy = await whoResent(judged, parts.audit);
+        const shown = { ...terms, messageId, names, beside: parts.beside, resentBy };
+        const events = judged.map((each) => eventView(each, shown));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
         const nothing = {

@@ -1,6 +1,6 @@
 /** Events under one message id as the API shows them: cause, sentence, command, timeline. */
 
-import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
+import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { type Behind, VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
@@ -12,6 +12,8 @@ import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import type { EventDelivery, RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
+import { type ResentBy, resendsOf } from "./resent-by.ts";
+import { deliverySteps, receivedSteps, refusedStep, rejectedStep, timelineStep, unroutedStep } from "./timeline.ts";
 import {
   type Names,
   type Told,
@@ -27,13 +29,6 @@ const time = z.iso.datetime();
 const cause = z.enum(VERDICT_CAUSES);
 const sentence = z.string().describe("What became of it, in one sentence.");
 const command = z.string().nullable().describe("A line for the terminal that helps; null where nothing is to be done.");
-
-const step = z.object({
-  time,
-  what: z.enum(["received", "routed", "rejected", "unrouted", "attempt", "deferred", "dead_letter"]),
-  destinationId: z.string().nullable().describe("Null for what is of the event as a whole."),
-  detail: z.string().describe("In a few words."),
-});
 
 const pipeline = z
   .object({
@@ -76,7 +71,15 @@ const event = z.object({
       pipeline,
     }),
   ),
-  timeline: z.array(step).describe("Oldest first."),
+  sentByHand: z
+    .array(
+      z.object({
+        replayId: z.string(),
+        by: z.string().nullable().describe("The name of the token; null where the audit does not know it."),
+      }),
+    )
+    .describe("Its resends, whose ids its attempts name."),
+  timeline: z.array(timelineStep).describe("Oldest first."),
 });
 
 export const eventAnswer = z.object({
@@ -106,13 +109,12 @@ export const eventAnswer = z.object({
   ...freshness,
 });
 
-type Step = z.output<typeof step>;
-
 export interface ViewTerms {
   readonly messageId: string;
   readonly names: Names;
   readonly nowMs: number;
   readonly beside: BesideLogs;
+  readonly resentBy: ResentBy;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
 }
 
@@ -124,13 +126,12 @@ export function eventView(judged: JudgedEvent, terms: ViewTerms): z.output<typeo
 
 function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
   if ("rejected" in judged) {
-    const { sourceId, userKey, event: name, rejectedAtMs, code } = judged.rejected;
-    const at = isoTime(rejectedAtMs);
+    const { sourceId, userKey, event: name, rejectedAtMs } = judged.rejected;
     return {
-      ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: at, cause: judged.cause },
-      ...tellRejected(judged.rejected),
-      ...{ destinations: [], pipeline: null },
-      timeline: [{ time: at, what: "rejected", destinationId: null, detail: code }],
+      ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: isoTime(rejectedAtMs) },
+      ...{ cause: judged.cause, ...tellRejected(judged.rejected) },
+      ...{ destinations: [], sentByHand: [], pipeline: null },
+      timeline: [rejectedStep(judged.rejected)],
     };
   }
   if ("refused" in judged) return refusedView(judged.refused, terms);
@@ -140,13 +141,12 @@ function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
 
 /** A request that ingest refused as a whole. */
 function refusedView(refused: ListedRefusal, { names }: ViewTerms): z.output<typeof event> {
-  const { sourceId, atMs, status, code } = refused;
-  const at = isoTime(atMs);
+  const { sourceId, atMs } = refused;
   return {
-    ...{ sourceId, userKey: null, event: null, origin: null, type: null, receivedAt: at, cause: "refused" },
+    ...{ sourceId, userKey: null, event: null, origin: null, type: null, receivedAt: isoTime(atMs), cause: "refused" },
     ...tellRefused(refused, names),
-    ...{ destinations: [], pipeline: null },
-    timeline: [{ time: at, what: "rejected", destinationId: null, detail: `${status} ${code}` }],
+    ...{ destinations: [], sentByHand: [], pipeline: null },
+    timeline: [refusedStep(refused)],
   };
 }
 
@@ -155,15 +155,14 @@ function unroutedView(
   terms: ViewTerms,
 ): z.output<typeof event> {
   const { unrouted, deliveries, cause: ofIt } = judged;
-  const { sourceId, userKey, event: name, type, receivedAtMs, unroutedAtMs } = unrouted;
-  const left: Step = { time: isoTime(unroutedAtMs), what: "unrouted", destinationId: null, detail: unrouted.cause };
+  const { sourceId, userKey, event: name, type, receivedAtMs } = unrouted;
   return {
     ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: ofIt },
     ...tellUnrouted(judged, terms.names),
     origin: { partition: unrouted.originPartition, offset: unrouted.originOffset },
-    pipeline: null,
+    ...{ sentByHand: [], pipeline: null },
     destinations: deliveries.map((delivery) => destinationView(delivery, toldOf(delivery, terms))),
-    timeline: [...receivedStep(receivedAtMs), left],
+    timeline: [...receivedSteps(receivedAtMs), unroutedStep(unrouted)],
   };
 }
 
@@ -178,8 +177,8 @@ function unfinishedView(
     ...tellUnfinished(unfinished, names),
     origin: { partition, offset },
     pipeline: pipelineOf("router", unfinished),
-    destinations: [],
-    timeline: [...receivedStep(receivedAtMs)],
+    ...{ destinations: [], sentByHand: [] },
+    timeline: [...receivedSteps(receivedAtMs)],
   };
 }
 
@@ -188,9 +187,10 @@ function pipelineOf(before: "router" | "delivery", { recordsBehind, behindMs }: 
 }
 
 function routedView(
-  { routed, deliveries, cause: worst }: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
+  judged: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
   terms: ViewTerms,
 ): z.output<typeof event> {
+  const { routed, deliveries, cause: worst } = judged;
   const { said, letters, purged, sourceId, origin } = routed;
   const any = said ?? letters[0] ?? purged[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
@@ -204,7 +204,8 @@ function routedView(
     ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
     pipeline: null,
     destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
-    timeline: [...receivedStep(receivedAtMs), ...stepsOf(routed)],
+    sentByHand: [...resendsOf([judged])].map((replayId) => ({ replayId, by: terms.resentBy.get(replayId) ?? null })),
+    timeline: [...receivedSteps(receivedAtMs), ...deliverySteps(routed, terms.resentBy)],
   };
 }
 
@@ -242,44 +243,4 @@ function destinationView({ destinationId, verdict }: JudgedDelivery, told: Told)
     place: verdict?.cause === "dead_letter" ? verdict.place : null,
     pipeline: verdict?.cause === "in_pipeline" ? pipelineOf("delivery", verdict) : null,
   };
-}
-
-function receivedStep(receivedAtMs: number | null): readonly Step[] {
-  if (receivedAtMs === null) return [];
-  return [{ time: isoTime(receivedAtMs), what: "received", destinationId: null, detail: "ingest took the call" }];
-}
-
-function stepsOf({ deliveries }: RoutedEvent): readonly Step[] {
-  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters, unfinished }]): Step[] => [
-    ...attempts.map((attempt) => ({ ...attemptStep(attempt), destinationId })),
-    ...routedSteps([...attempts, ...deferrals, ...unfinished]),
-    ...deferrals.map((deferral) => ({ ...deferralStep(deferral), destinationId })),
-    ...letters.map(({ deadAtMs, reason }) => ({
-      ...{ time: isoTime(deadAtMs), what: "dead_letter" as const, destinationId, detail: reason },
-    })),
-  ]);
-  return steps.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-}
-
-/**
- * The timeline's steps for routing: the router writes a record of posthaste.deliveries when it routes the event, and
- * attempts and deferrals may name that record.
- */
-function routedSteps(said: readonly LoggedDelivery[]): readonly Step[] {
-  const steps = new Map<number, Step>();
-  for (const { destinationId, recordDelayMs, recordTimestampMs, configOffset, replayId } of said) {
-    if (recordDelayMs !== 0 || recordTimestampMs === null) continue;
-    const detail = replayId === null ? `by the configuration up to ${configOffset ?? "?"}` : `again, by ${replayId}`;
-    steps.set(recordTimestampMs, { time: isoTime(recordTimestampMs), what: "routed", destinationId, detail });
-  }
-  return [...steps.values()];
-}
-
-function attemptStep({ startedAtMs, attempt, outcome, urls }: AttemptRecord): Omit<Step, "destinationId"> {
-  const answers = urls.map(({ url, status, error }) => `${status ?? error ?? "no answer"} from ${url}`).join("; ");
-  return { time: isoTime(startedAtMs), what: "attempt", detail: `try ${attempt}, ${outcome}: ${answers}` };
-}
-
-function deferralStep({ deferredAtMs, cause: why, dueAtMs }: DeferralRecord): Omit<Step, "destinationId"> {
-  return { time: isoTime(deferredAtMs), what: "deferred", detail: `${why}, due ${isoTime(dueAtMs)}` };
 }

@@ -75,7 +75,8 @@ export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: 
     }
     case "destination_off": {
       const command = `posthaste destinations update ${destinationId} --enabled`;
-      return { sentence: `Not sent to ${name}: it was off${offInWords(verdict)}.`, command };
+      const unless = unlessSentAgain(`once ${name} is on`);
+      return { sentence: `Not sent to ${name}: it was off${offInWords(verdict)}. ${unless}`, command };
     }
     case "suppressed":
       return { sentence: `Not delivered to ${name}: ${STOPPED}.`, command: "posthaste deletions list" };
@@ -128,6 +129,11 @@ function offInWords({ sinceMs, by }: Extract<OtherVerdict, { readonly cause: "de
   return ` since ${isoTime(sinceMs)}, switched off by ${by ?? "whom the audit does not know"}`;
 }
 
+/** No record of a destination holds the event, and the router remembers its message id. */
+function unlessSentAgain(when: string): string {
+  return `It will not be sent unless the source sends it again, under another message id, ${when}.`;
+}
+
 type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }>;
 
 /** An event that led to no delivery. */
@@ -152,11 +158,19 @@ export function tellUnrouted(
         return `${names.destination(destinationId)}${since}`;
       });
       const command = first === undefined ? null : `posthaste destinations update ${first} --enabled`;
-      return { sentence: `Not delivered: every destination of ${source} was off (${off.join("; ")}).`, command };
+      const unless = unlessSentAgain("once one of them is on");
+      return {
+        sentence: `Not delivered: every destination of ${source} was off (${off.join("; ")}). ${unless}`,
+        command,
+      };
     }
     case "integrations": {
       const entry = event.integration === null ? "integrations" : `integrations entry "${event.integration}"`;
-      return done(`Not delivered: the call's own ${entry} switched the destinations off.`);
+      const unless = unlessSentAgain("with integrations that leave them on");
+      return {
+        sentence: `Not delivered: the call's own ${entry} switched the destinations off. ${unless}`,
+        command: `posthaste sources calls ${event.sourceId}`,
+      };
     }
     case "duplicate": {
       const { originPartition, firstOffset } = event;

@@ -18,6 +18,7 @@ import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
 import type { JournalEntry } from "./journal-entry.ts";
+import { joinedAnswers, type PastAnswer } from "./past-answers.ts";
 
 /** The facts that a dead letter holds about its delivery. */
 export interface KnownLetter extends LetterFact, Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
@@ -30,6 +31,8 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
   /** The event's place in `posthaste.events`; null where it is not known. */
   readonly origin: { readonly partition: number; readonly offset: number } | null;
   readonly facts: KnownFacts;
+  /** What the newest attempts were answered whose facts are no longer needed. */
+  readonly pastAnswers: readonly PastAnswer[];
   /**
    * The delay of the retry topic in which the delivery waits after an attempt; null where it does not wait, or was
    * deferred.
@@ -46,6 +49,8 @@ interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "
   readonly dueAtMs?: number | undefined;
   /** When delivery gives that delivery up; for the index by it. */
   readonly deadlineMs?: number | null | undefined;
+  /** Absent where there are none, and in an entry of an earlier release. */
+  readonly pastAnswers?: readonly PastAnswer[] | undefined;
   readonly attempts: readonly KeptAttempt[];
   readonly deferrals: readonly KeptDeferral[];
   readonly letters: readonly KeptLetter[];
@@ -66,6 +71,7 @@ type KeptLetter = Omit<KnownLetter, "lastAttempt"> & { readonly lastAttempt: rea
 
 type Place = Pick<JournalCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
+type Held = Named & Pick<KnownDelivery, "facts"> & Partial<Pick<KnownDelivery, "pastAnswers">>;
 
 /** Keeps apart the places of a record's attempts, deferrals and letter, so that each entry's name is its own. */
 const [OF_ATTEMPT, OF_DEFERRAL, OF_LETTER, KINDS] = [0, 1, 2, 3];
@@ -108,7 +114,8 @@ const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
 /** Reads back an entry of this file. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
   // The journal holds what was put into it.
-  const { attempts, deferrals, letters, dueAtMs: _, deadlineMs: __, ...rest } = JSON.parse(detail) as DeliveryDetail;
+  const { attempts, deferrals, letters, ...others } = JSON.parse(detail) as DeliveryDetail;
+  const { dueAtMs: _, deadlineMs: __, pastAnswers = [], ...rest } = others;
   const { sourceId, replayId, origin } = rest;
   const [originPartition, originOffset] = [origin?.partition ?? null, origin?.offset ?? null];
   const left = { ...NOT_KEPT, messageId, destinationId, sourceId, replayId, originPartition, originOffset };
@@ -117,7 +124,7 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
     deferrals: deferrals.map((deferral) => ({ ...left, ...deferral })),
     letters: letters.map((letter) => ({ ...letter, lastAttempt: letter.lastAttempt.map(answerFrom) })),
   };
-  return { ...rest, facts, messageId, destinationId, timeMs, state: kind as DeliveryState };
+  return { ...rest, facts, pastAnswers, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
 
 /**
@@ -133,18 +140,23 @@ export function isSameDelivery(one: Named, other: Named): boolean {
 export function joinedEntry(held: JournalEntry, more: JournalEntry): JournalEntry {
   const [known, added] = [deliveryFromEntry(held), deliveryFromEntry(more)];
   const newer = newestFirst(held, more) > 0 ? more : held;
-  return entryOf({ ...known, facts: addFacts(known.facts, added.facts) }, newer);
+  const facts = addFacts(known.facts, added.facts);
+  const attempts = [...known.facts.attempts, ...added.facts.attempts];
+  const pastAnswers = joinedAnswers([known.pastAnswers, added.pastAnswers], attempts, facts.attempts);
+  return entryOf({ ...known, facts, pastAnswers }, newer);
 }
 
 function entryOf(
-  { messageId, destinationId, sourceId, replayId, origin, facts }: Named & Pick<KnownDelivery, "facts">,
+  { messageId, destinationId, sourceId, replayId, origin, facts, pastAnswers = [] }: Held,
   { partition, offset, place }: Omit<JournalCursor, "timeMs">,
 ): JournalEntry {
   const { state, verdict } = stateOf(facts, 0);
   const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
   const letters = facts.letters.map(keptLetter);
-  const detail: DeliveryDetail = { sourceId, replayId, origin, delayMs, dueAtMs, deadlineMs, ...kept, letters };
+  const past = pastAnswers.length === 0 ? undefined : pastAnswers;
+  const times = { delayMs, dueAtMs, deadlineMs };
+  const detail: DeliveryDetail = { sourceId, replayId, origin, ...times, pastAnswers: past, ...kept, letters };
   const timeMs = lastFact(facts)?.atMs ?? 0;
   const named = { timeMs, partition, offset, place, destinationId, messageId };
   return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };

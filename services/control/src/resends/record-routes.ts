@@ -20,6 +20,11 @@ const recordQuery = z.strictObject({
   messageId: z.string("expected the message id of the event").min(1),
   destinationId: z.string("expected the id of a destination").min(1),
   sourceId: z.string().optional().describe("Where two sources sent the same message id."),
+  record: z
+    .string()
+    .regex(/^\d{1,12}:\d{1,10}:\d{1,16}$/, "expected a delay in ms, a partition and an offset, such as 10000:1:77")
+    .optional()
+    .describe("Of one attempt, its record in GET /v1/deliveries: `delayMs:partition:offset`; else the newest."),
 });
 
 const deliveryRecord = z.object({
@@ -47,7 +52,8 @@ export function recordRoutes({ records, destinations }: RecordRoutesOptions): re
       method: "GET",
       path: "/v1/deliveries/record",
       operation: "getDeliveryRecord",
-      summary: "The record behind a delivery's newest attempt, deferral or dead letter: its body and its headers",
+      summary:
+        "The record behind a delivery's newest attempt, deferral or dead letter, or one attempt: body and headers",
       query: recordQuery,
       answer: {
         status: 200,

@@ -39,6 +39,12 @@ export interface AskedDelivery {
   readonly sourceId?: string | undefined;
 }
 
+/** A record of a delivery: the newest, or one of them by name. */
+export interface AskedRecord extends AskedDelivery {
+  /** The record of one attempt: `delayMs:partition:offset`, with the delay of its retry topic; 0 for the first topic. */
+  readonly record?: string | undefined;
+}
+
 export interface SentRecord {
   readonly record: IncomingRecord;
   readonly delivery: Delivery;
@@ -67,6 +73,8 @@ export interface SentRecordsOptions {
 
 interface KnownPlace extends RecordPlace {
   readonly atMs: number;
+  /** As a caller names it; null for a dead letter, which no attempt was made of. */
+  readonly name: string | null;
 }
 
 export class SentRecords {
@@ -81,17 +89,16 @@ export class SentRecords {
    * delivery, `conflict` where it ended as a dead letter that was purged, and `unavailable` while the delivery log
    * cannot be asked.
    */
-  async find(asked: AskedDelivery): Promise<SentRecord | null> {
-    const places = await this.#placesOf(asked);
+  async find({ record: named, ...asked }: AskedRecord): Promise<SentRecord | null> {
+    const all = await this.#placesOf(asked);
+    const places = named === undefined ? all : all.filter(({ name }) => name === named);
     if (places.length === 0) {
       if (!this.#options.readModel.freshness("deliveries").complete) {
         throw new Problem("unavailable", "the delivery log is still being read: try again soon");
       }
       const { messageId, destinationId } = asked;
-      throw new Problem(
-        "not_found",
-        `nothing is logged of ${messageId} for ${destinationId}: GET /v1/events says more`,
-      );
+      const of = `${named === undefined ? "" : `the record ${named} of `}${messageId} for ${destinationId}`;
+      throw new Problem("not_found", `nothing is logged of ${of}: GET /v1/events says more`);
     }
     for (const place of places.slice(0, MAX_PLACES)) {
       const record = await this.#read(place);
@@ -138,7 +145,9 @@ export class SentRecords {
     }
     const lost = dead.entries
       .filter((entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)))
-      .map(({ timeMs: atMs, partition, offset }) => ({ atMs, topic: names.deadLetters, partition, offset }));
+      .map(({ timeMs: atMs, partition, offset }) => ({
+        ...{ atMs, name: null, topic: names.deadLetters, partition, offset },
+      }));
     // At one moment the dead letter is the newer.
     return withoutRepeats([...lost, ...found].sort((a, b) => b.atMs - a.atMs));
   }
@@ -210,7 +219,7 @@ function placeOf({ timeMs: atMs }: JournalEntry, said: LoggedDelivery, names: To
   const { recordDelayMs, recordPartition: partition, recordOffset: offset } = said;
   if (recordDelayMs === null || partition === null || offset === null) return [];
   const topic = recordDelayMs === 0 ? names.deliveries : retryTopicName(names, recordDelayMs);
-  return [{ atMs, topic, partition, offset }];
+  return [{ atMs, name: `${recordDelayMs}:${partition}:${offset}`, topic, partition, offset }];
 }
 
 function withoutRepeats(places: readonly KnownPlace[]): readonly KnownPlace[] {
