@@ -8,7 +8,7 @@ import { jsonTokens, prettyJson } from "./json-tokens.ts";
 /** More is cut: nobody reads it here. */
 const MOST_CHARS = 65_536;
 /** What follows is in one colour: each token that is told apart costs the browser an element. */
-const MOST_TOKENS = 2000;
+const MOST_TOKENS = 1000;
 
 type Look = "pretty" | "raw";
 
