@@ -41,7 +41,7 @@ export interface AskedDelivery {
 
 /** A record of a delivery: the newest, or one of them by name. */
 export interface AskedRecord extends AskedDelivery {
-  /** The record of one attempt: `delayMs:partition:offset`, with the delay of its retry topic; 0 for the first topic. */
+  /** The record of one attempt: `delayMs:partition:offset`, the delay of its retry topic, 0 for the first topic. */
   readonly record?: string | undefined;
 }
 
