@@ -5,7 +5,7 @@ import { asked } from "../api/asked.ts";
 import { call } from "../api/client.ts";
 import { Button } from "../elements/button.tsx";
 import { Refusal } from "../elements/refusal.tsx";
-import { useMissingScope } from "../session/session.ts";
+import { useMissingScope, useSession } from "../session/session.ts";
 import { Mark } from "../verdict/mark.tsx";
 import styles from "./resend.module.css";
 
@@ -17,6 +17,8 @@ export interface ResendButtonProps {
   readonly children: string;
   /** In words that do without what stands around it. */
   readonly label?: string;
+  /** Why it cannot be sent; null where it can. */
+  readonly unavailable?: string | null;
   /** It may be sent once. */
   readonly isOnce?: boolean;
   /** It has the focus when it comes. */
@@ -26,9 +28,10 @@ export interface ResendButtonProps {
 
 /** Sends one delivery again, by hand, and tells what the receiver said of it. */
 export function ResendButton(props: ResendButtonProps) {
-  const { delivery, children, label, isOnce = false, autoFocus = false, look = "plain" } = props;
+  const { delivery, children, label, unavailable = null, isOnce = false, autoFocus = false, look = "plain" } = props;
   const client = useQueryClient();
   const missingScope = useMissingScope("replay");
+  const { name } = useSession();
   const sending = useMutation({
     mutationFn: () => call("POST /v1/deliveries/resend", { body: delivery }),
     onSuccess: () => client.invalidateQueries({ queryKey: ["GET /v1/events/{messageId}"] }),
@@ -40,7 +43,7 @@ export function ResendButton(props: ResendButtonProps) {
         autoFocus={autoFocus}
         data-resend
         isPending={sending.isPending}
-        unavailable={missingScope ?? (isOnce && sending.isSuccess ? "it was sent" : null)}
+        unavailable={missingScope ?? unavailable ?? (isOnce && sending.isSuccess ? "it was sent" : null)}
         onPress={() => sending.mutate()}
         {...(label === undefined ? {} : { "aria-label": label })}
       >
@@ -49,7 +52,7 @@ export function ResendButton(props: ResendButtonProps) {
       <span role="status">
         {sending.data !== undefined && (
           <>
-            <Outcome key={sending.data.replayId} replayId={sending.data.replayId} />
+            <Outcome key={sending.data.replayId} replayId={sending.data.replayId} /> {`by hand, by ${name}.`}
             {sending.data.copyWaits && " A copy that waits for a retry stays, and is sent when it is due."}
           </>
         )}

@@ -90,13 +90,23 @@ function wordsOf(state: Delivery["state"]): string {
   return STATES.find(([known]) => known === state)?.[1] ?? state;
 }
 
+/**
+ * What each try was answered, oldest first: `503,503,timeout`, the answers of several URLs with a plus between. Nothing
+ * of what was delivered at once.
+ */
+function answersOf({ state, attempts, answers, earlier }: Delivery): string {
+  if (state === "delivered" && attempts <= 1) return "";
+  return [...(earlier > 0 ? ["…"] : []), ...answers.map(({ urls }) => urls.join("+"))].join(",");
+}
+
 interface DeliveryRowProps {
   readonly delivery: Delivery;
   readonly nameOf: (id: string) => string;
 }
 
 function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
-  const { time, type, event, destinationId, state, attempts, due, error, messageId } = delivery;
+  const { time, type, event, destinationId, state, attempts, due, replayId, messageId } = delivery;
+  const answers = answersOf(delivery);
   return (
     <>
       <MomentText at={time} />
@@ -107,8 +117,14 @@ function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
       <span>
         <Mark tone={TONES[state]}>{wordsOf(state)}</Mark>
         <span className={styles["detail"]}>
-          {error !== null && ` ${error}`}
+          {answers !== "" && (
+            <>
+              {" "}
+              <code>{answers}</code>
+            </>
+          )}
           {attempts > 1 && `, ${attempts} attempts`}
+          {replayId !== null && (replayId.startsWith("rsd_") ? ", sent by hand" : ", of a replay")}
           {due !== null && (
             <>
               , next <MomentText at={due} withDistance />
@@ -117,6 +133,13 @@ function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
         </span>
       </span>
       <code className={styles["id"]}>{messageId}</code>
+      <ResendButton
+        delivery={resendOf(delivery)}
+        label={`Send again ${messageId} to ${nameOf(destinationId)}`}
+        unavailable={state === "suppressed" ? "a deletion request stopped the user's events" : null}
+      >
+        Send again
+      </ResendButton>
     </>
   );
 }
