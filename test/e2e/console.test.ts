@@ -123,7 +123,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       tell(`a verdict ${way}`, performance.now() - askedAtMs);
       // Two steps, and the paste.
       expect(flow.steps()).toBe(2 + 1);
-      await page.getByText("attempt 1: permanent").waitFor();
+      await page.getByText("attempt 1: refused for good").waitFor();
       await expectSound(page);
       await page.reload();
       await verdict.waitFor();

@@ -99,7 +99,7 @@ describe.skipIf("missing" in found)("attempts", () => {
     });
     const data = [tried(2, { status: 503 }), tried(1, { error: "timeout" })];
     const page = await visit(eventPage.path, { ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data } } });
-    const rows = page.getByRole("listitem").filter({ hasText: /attempt \d: retryable/ });
+    const rows = page.getByRole("listitem").filter({ hasText: /attempt \d: failed, tried again/ });
     await expect.poll(() => rows.count()).toBe(2);
     const told = await rows.allInnerTexts();
     expect(told.map((text) => /attempt \d/.exec(text)?.[0])).toEqual(["attempt 2", "attempt 1"]);

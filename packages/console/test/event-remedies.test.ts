@@ -78,6 +78,21 @@ describe.skipIf("missing" in found)("the page of an event", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
+  it("turns on the one that was off where another took the event, and says what becomes of the event", async () => {
+    const sentence = 'Not sent to "Billing": it was off. It will not be sent unless the source sends it again.';
+    const off = { ...delivery, cause: "destination_off", place: null, sentence } as const;
+    const took = { ...delivery, destinationId: "dst_other", cause: "delivered", place: null } as const;
+    const page = await visit(eventPage.path, {
+      ...{ ...NAMES, ...became("delivered", null, [took, off]), "GET /v1/destinations/{id}": { body: BILLING } },
+      "PATCH /v1/destinations/{id}": { body: { ...BILLING, enabled: true, revision: 8 } },
+    });
+    const its = page.getByRole("listitem").filter({ hasText: "It will not be sent unless" });
+    await its.getByRole("button", { name: "Turn on Billing" }).click();
+    await its.getByText("It is on: it gets what is received from a second after that, and not this event.").waitFor();
+    expect(await page.getByRole("button", { name: "Turn on" }).count()).toBe(1);
+    await expectSound(page);
+  });
+
   it("adds the source to the destination that is chosen where none was connected", async () => {
     const command = "posthaste destinations create --name NAME";
     const shop = { ...BILLING, id: "dst_shop", name: "Shop" };
@@ -113,6 +128,7 @@ describe.skipIf("missing" in found)("the page of an event", () => {
   it.each([
     ["refused", "What the source sent", `/sources/${sourceId}`],
     ["rejected_in_batch", "What the source sent", `/sources/${sourceId}`],
+    ["integration_off", "Change what the source sends", `/sources/${sourceId}`],
     ["suppressed", "Deletions", "/deletions"],
   ] as const)("leads to where more is known of what was %s", async (cause, words, address) => {
     const page = await visit(eventPage.path, { ...NAMES, ...became(cause, null, []) });

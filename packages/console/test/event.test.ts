@@ -8,10 +8,11 @@ import { control, startConsole, visit } from "./started-console.ts";
 
 const RECORD = exampleOf("GET /v1/deliveries/record").body as object;
 const destinationId = "dst_4k2v8m1n0p3q5r7s";
+const BILLING = { id: destinationId, name: "Billing", settings: { urls: [{ url: "https://a.example/hook" }] } };
 const NAMED = {
   ...eventPage.live,
   "GET /v1/destinations": {
-    body: { data: [{ id: destinationId, name: "Billing" }], nextCursor: null, asOf: null, complete: true },
+    body: { data: [BILLING], nextCursor: null, asOf: null, complete: true },
   },
 };
 const withBody = (body: string) => ({
@@ -38,7 +39,7 @@ describe.skipIf("missing" in found)("an event", () => {
       },
     });
     await page.getByRole("button", { name: "Send once more to Billing" }).click();
-    await page.getByText("200: it was taken").waitFor();
+    await page.getByText("200: it was taken by hand, by admin.").waitFor();
     await page.getByText("A copy that waits for a retry stays").waitFor();
     expect(bodies("POST /v1/deliveries/resend")).toEqual([
       { messageId: "message-7", destinationId, sourceId: "src_4k2v8m1n0p3q5r7s" },

@@ -18,7 +18,11 @@ import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
 const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.json", import.meta.url), "utf8"));
 
 /** What an operation is answered with; `pending` waits for the answers that are put next. */
-export type FakeAnswer = { readonly status?: number; readonly body?: unknown } | "pending";
+export type FakeAnswer =
+  | { readonly status?: number; readonly body?: unknown }
+  /** Server-sent events, after which the answer ends. */
+  | { readonly events: readonly (readonly [event: string, data: unknown])[] }
+  | "pending";
 
 /** By operation, such as `GET /v1/sources`, or by that with a query behind it. */
 export type FakeAnswers = Readonly<Record<string, FakeAnswer | ((request: FakeRequest) => FakeAnswer)>>;
@@ -99,6 +103,11 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
     }
     if (operation === "GET /v1/live" && answer === undefined) {
       live.open(asked.query, response);
+      return;
+    }
+    if (answer !== undefined && "events" in answer) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.end(answer.events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join(""));
       return;
     }
     const fallback = operation === "" ? { status: 404, body: {} } : exampleOf(operation);

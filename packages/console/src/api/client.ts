@@ -68,7 +68,7 @@ export async function call<Name extends OperationName>(
   return (response.status === 204 ? undefined : await response.json()) as Operations[Name]["answer"];
 }
 
-async function problemOf(response: Response): Promise<ApiProblem> {
+export async function problemOf(response: Response): Promise<ApiProblem> {
   const requestId = response.headers.get("x-request-id");
   const { status, statusText } = response;
   const told: unknown = await response.json().catch(() => null);
@@ -80,7 +80,7 @@ function isProblem(told: unknown): told is Problem {
   return typeof told === "object" && told !== null && "detail" in told && "requestId" in told && "errors" in told;
 }
 
-function unreachable(): ApiProblem {
+export function unreachable(): ApiProblem {
   const detail = "control does not answer: it is stopped, or the network between is cut";
   return new ApiProblem({ status: null, title: "No answer", detail, requestId: null, errors: [] });
 }

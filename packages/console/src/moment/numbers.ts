@@ -13,3 +13,8 @@ export function rateOf(perSecond: number | null): string {
   if (perSecond === null) return "–";
   return perSecond >= 100 ? COUNT.format(Math.round(perSecond)) : RATE.format(perSecond);
 }
+
+/** `412 B`, from a thousand on `32.8 KB`. */
+export function bytesOf(bytes: number): string {
+  return bytes < 1000 ? `${bytes} B` : `${RATE.format(bytes / 1000)} KB`;
+}

@@ -28,11 +28,24 @@ export const GIVEN_UP: Said<EventVerdict> = {
           ...{ place: null, sentence: '"Warehouse" took it.', command: null },
         },
       ],
+      sentByHand: [],
       timeline: [
-        { time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null, detail: "ingest took the call" },
-        { time: "2026-11-22T10:12:07.116Z", what: "routed", destinationId: null, detail: "to 2 destinations" },
-        { time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId, detail: "503" },
-        { time: "2026-11-22T14:12:09.004Z", what: "dead_letter", destinationId, detail: "window_expired" },
+        {
+          ...{ time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null },
+          ...{ detail: "the call was accepted", note: null },
+        },
+        {
+          ...{ time: "2026-11-22T10:12:07.116Z", what: "routed", destinationId },
+          ...{ detail: "to be sent", note: "by the configuration up to 41" },
+        },
+        {
+          ...{ time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId },
+          ...{ detail: "try 1: 503 from https://a.example/hook, to be tried again", note: "retryable" },
+        },
+        {
+          ...{ time: "2026-11-22T14:12:09.004Z", what: "dead_letter", destinationId },
+          ...{ detail: "no URL took it until the end of its retry window", note: "window_expired" },
+        },
       ],
     },
   ],
@@ -63,5 +76,5 @@ export const eventPage: TestedPage = {
     "GET /v1/events/{messageId}": { body: exampleOf("GET /v1/events/{messageId}").body },
   },
   live: { "GET /v1/events/{messageId}": { body: GIVEN_UP } },
-  shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: permanent"],
+  shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: refused for good"],
 };

@@ -1,21 +1,26 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import type { DeliveryPage } from "../../api/api-types.ts";
+import type { DeliveryPage, EventVerdict } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { Mark } from "../../verdict/mark.tsx";
+import { AttemptUrl } from "./attempt-url.tsx";
+import { attemptWords, sentByWords } from "./attempt-words.ts";
 import styles from "./event-page.module.css";
+
+type Event = EventVerdict["events"][number];
 
 export interface AttemptsProps {
   readonly messageId: string;
-  readonly sourceId: string;
+  readonly event: Pick<Event, "sourceId" | "destinations" | "sentByHand">;
   readonly nameOf: (id: string) => string;
 }
 
 /** Each POST that was made, by its URL, with what the receiver answered. The answer is text, whatever it holds. */
-export function Attempts({ messageId, sourceId, nameOf }: AttemptsProps) {
+export function Attempts({ messageId, event, nameOf }: AttemptsProps) {
   const client = useQueryClient();
+  const { sourceId } = event;
   const asks = asked("GET /v1/deliveries", { query: { messageId, sourceId } });
   const query = useQuery(asks);
   useLive({
@@ -41,7 +46,7 @@ export function Attempts({ messageId, sourceId, nameOf }: AttemptsProps) {
         {({ data }) => (
           <ul className={styles["attempts"]}>
             {data.map((attempt) => (
-              <AttemptRow key={keyOf(attempt)} attempt={attempt} nameOf={nameOf} />
+              <AttemptRow key={keyOf(attempt)} attempt={attempt} event={event} nameOf={nameOf} />
             ))}
           </ul>
         )}
@@ -50,32 +55,33 @@ export function Attempts({ messageId, sourceId, nameOf }: AttemptsProps) {
   );
 }
 
-type Attempt = DeliveryPage["data"][number];
+export type Attempt = DeliveryPage["data"][number];
 
-function AttemptRow({
-  attempt: { time, destinationId, attempt, outcome, replayId, urls },
-  nameOf,
-}: Pick<AttemptsProps, "nameOf"> & {
+interface AttemptRowProps extends Pick<AttemptsProps, "event" | "nameOf"> {
   readonly attempt: Attempt;
-}) {
+}
+
+function AttemptRow({ attempt, event: { destinations, sentByHand }, nameOf }: AttemptRowProps) {
+  const { time, destinationId, outcome, replayId, urls } = attempt;
+  const isStopped = destinations.some((each) => each.destinationId === destinationId && each.cause === "suppressed");
   return (
     <li>
-      <p>
+      <p className={styles["line"]}>
         <Mark tone={outcome === "delivered" ? "good" : outcome === "retryable" ? "waiting" : "bad"}>
-          {`attempt ${attempt}: ${outcome}`}
-        </Mark>{" "}
+          {attemptWords(attempt)}
+        </Mark>
         <MomentText at={time} /> <span className={styles["of"]}>{nameOf(destinationId)}</span>
-        {replayId !== null && " sent again by hand"}
+        {replayId !== null && <span>{sentByWords(replayId, sentByHand)}</span>}
       </p>
-      <ul>
-        {urls.map(({ url, status, error, durationMs, answer }) => (
-          <li key={url} className={styles["url"]}>
-            <code>{url}</code>
-            <span>
-              {status ?? error ?? "no answer"} · {durationMs} ms
-            </span>
-            {answer !== null && answer !== "" && <pre className={styles["answer"]}>{answer}</pre>}
-          </li>
+      <ul className={styles["urls"]}>
+        {urls.map((answered) => (
+          <AttemptUrl
+            key={answered.url}
+            attempt={attempt}
+            answered={answered}
+            name={nameOf(destinationId)}
+            isStopped={isStopped}
+          />
         ))}
       </ul>
     </li>

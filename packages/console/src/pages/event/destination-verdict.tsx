@@ -6,6 +6,7 @@ import { Mark } from "../../verdict/mark.tsx";
 import { Sentence } from "../../verdict/sentence.tsx";
 import styles from "./event-page.module.css";
 import { RequestRecord } from "./request-record.tsx";
+import { TurnOn } from "./turn-on.tsx";
 
 type Verdict = EventVerdict["events"][number]["destinations"][number];
 
@@ -19,11 +20,13 @@ export interface DestinationVerdictProps {
   readonly name: string;
   /** Where it waits, the verdict as a whole has the button that sends it. */
   readonly isSentAbove: boolean;
+  /** The same of one that was off. */
+  readonly isTurnedOnAbove: boolean;
 }
 
 /** What became of an event at one destination, what was sent there, and sending it once more. */
 export function DestinationVerdict(props: DestinationVerdictProps) {
-  const { verdict, messageId, sourceId, name, isSentAbove } = props;
+  const { verdict, messageId, sourceId, name, isSentAbove, isTurnedOnAbove } = props;
   const { destinationId, cause, sentence } = verdict;
   const { words, tone } = causeWords(cause);
   const again = tone === "waiting" ? "Send now" : "Send once more";
@@ -39,6 +42,11 @@ export function DestinationVerdict(props: DestinationVerdictProps) {
       <p>
         <Sentence>{sentence}</Sentence>
       </p>
+      {cause === "destination_off" && !isTurnedOnAbove && (
+        <div className={styles["line"]}>
+          <TurnOn destinationId={destinationId} name={name} />
+        </div>
+      )}
       {!NEVER_SENT.has(cause) && (
         <RequestRecord messageId={messageId} destinationId={destinationId} sourceId={sourceId} name={name}>
           {!(isSentAbove && tone === "waiting") && (

@@ -10,7 +10,7 @@ import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive, useLiveState } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
-import { useNaming } from "../../names/names.ts";
+import { useNames, useNaming } from "../../names/names.ts";
 import { quoted } from "../../terminal/quoted.ts";
 import { verdictWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
@@ -18,8 +18,9 @@ import { Sentence } from "../../verdict/sentence.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DestinationVerdict } from "./destination-verdict.tsx";
 import styles from "./event-page.module.css";
-import { onlyWaiting, Remedy } from "./remedy.tsx";
+import { onlyWaiting, Remedy, turnedOnAbove } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
+import { TopicSearch } from "./topic-search.tsx";
 
 /** What waits or is under way is looked at again; the live stream tells of its end sooner. */
 const AGAIN = { leastMs: 5000, mostMs: 60_000 };
@@ -27,6 +28,7 @@ const LEAST_BETWEEN_MS = 500;
 
 export function EventView({ messageId }: { readonly messageId: string }) {
   const { state: live } = useLiveState();
+  const nameOf = useNames();
   const again = useAgain(AGAIN);
   const query = useQuery({
     ...asked("GET /v1/events/{messageId}", { params: { messageId } }),
@@ -40,7 +42,10 @@ export function EventView({ messageId }: { readonly messageId: string }) {
       what="verdict"
       isEmpty={({ cause, events, complete }) => complete && cause === "unknown" && events.length === 0}
       empty={
-        <Empty command={`posthaste events why ${quoted(messageId)}`}>
+        <Empty
+          command={`posthaste events scan ${quoted(messageId)}`}
+          action={<TopicSearch messageId={messageId} nameOf={nameOf} />}
+        >
           {query.data?.sentence ?? ""} Is it the whole message id?
         </Empty>
       }
@@ -57,7 +62,7 @@ function isSettled(verdict: EventVerdict | undefined): boolean {
 function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
   const { nameOf, isSettled } = useNaming();
   const { words, tone } = verdictWords(verdict);
-  const isSentAbove = onlyWaiting(verdict) !== null;
+  const above = { isSentAbove: onlyWaiting(verdict) !== null, turnedOnAbove: turnedOnAbove(verdict) };
   return (
     <>
       <section className={styles["verdict"]} aria-label="Verdict" data-state="live">
@@ -70,13 +75,7 @@ function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
       {isSettled && (
         <>
           {verdict.events.map((event) => (
-            <EventFacts
-              key={keyOf(event)}
-              event={event}
-              messageId={verdict.messageId}
-              nameOf={nameOf}
-              isSentAbove={isSentAbove}
-            />
+            <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} nameOf={nameOf} {...above} />
           ))}
           <Freshness asOf={verdict.asOf} complete={verdict.complete} />
         </>
@@ -93,9 +92,11 @@ interface EventFactsProps {
   readonly nameOf: (id: string) => string;
   /** What waits is sent by the verdict's own button. */
   readonly isSentAbove: boolean;
+  /** The destination that the verdict's own button turns on. */
+  readonly turnedOnAbove: string | null;
 }
 
-function EventFacts({ event, messageId, nameOf, isSentAbove }: EventFactsProps) {
+function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: above }: EventFactsProps) {
   const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
   return (
     <article className={styles["event"]}>
@@ -123,6 +124,7 @@ function EventFacts({ event, messageId, nameOf, isSentAbove }: EventFactsProps) 
                 sourceId={sourceId}
                 name={nameOf(each.destinationId)}
                 isSentAbove={isSentAbove}
+                isTurnedOnAbove={each.destinationId === above}
               />
             ))}
           </ul>
@@ -130,7 +132,7 @@ function EventFacts({ event, messageId, nameOf, isSentAbove }: EventFactsProps) 
       )}
       <h3>Timeline</h3>
       <Timeline steps={timeline} coming={destinations} nameOf={nameOf} />
-      {destinations.length > 0 && <Attempts messageId={messageId} sourceId={sourceId} nameOf={nameOf} />}
+      {destinations.length > 0 && <Attempts messageId={messageId} event={event} nameOf={nameOf} />}
     </article>
   );
 }

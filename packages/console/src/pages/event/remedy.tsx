@@ -44,8 +44,8 @@ function Action({ verdict, nameOf }: RemedyProps) {
   if (its === undefined) return null;
   switch (cause) {
     case "destination_off": {
-      const off = destinations.find((each) => each.cause === cause);
-      return off === undefined ? null : <TurnOn destinationId={off.destinationId} name={nameOf(off.destinationId)} />;
+      const destinationId = turnedOnAbove(verdict);
+      return destinationId === null ? null : <TurnOn destinationId={destinationId} name={nameOf(destinationId)} />;
     }
     case "no_destination":
       // Without a line for the terminal one was connected since.
@@ -53,6 +53,8 @@ function Action({ verdict, nameOf }: RemedyProps) {
     case "refused":
     case "rejected_in_batch":
       return <ActionLink href={`/sources/${its.sourceId}`}>What the source sent</ActionLink>;
+    case "integration_off":
+      return <ActionLink href={`/sources/${its.sourceId}`}>Change what the source sends</ActionLink>;
     case "suppressed":
       return <ActionLink href="/deletions">Deletions</ActionLink>;
     default:
@@ -69,6 +71,13 @@ export function onlyWaiting({ messageId, events }: EventVerdict): ResendInput | 
   );
   const [only, ...others] = waiting;
   return only === undefined || others.length > 0 ? null : only;
+}
+
+/** The destination that the verdict's own button turns on; null where that has another action. */
+export function turnedOnAbove({ cause, events }: EventVerdict): string | null {
+  if (cause !== "destination_off") return null;
+  const off = events.flatMap(({ destinations }) => destinations).find((each) => each.cause === cause);
+  return off?.destinationId ?? null;
 }
 
 /** A replay of the dead letters at these places. */

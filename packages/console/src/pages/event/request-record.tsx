@@ -29,35 +29,46 @@ export function RequestRecord({ name, children, ...delivery }: RequestRecordProp
         </Button>
         {children}
       </div>
-      {isOpen && <Record {...delivery} />}
+      {isOpen && <ShownRecord delivery={delivery} />}
     </>
   );
 }
 
-function Record(delivery: Omit<RequestRecordProps, "name" | "children">) {
+export interface ShownRecordProps {
+  readonly delivery: Omit<RequestRecordProps, "name" | "children"> & { readonly record?: string | undefined };
+  /** The one URL whose request is shown; all that the record owes where it is absent. */
+  readonly url?: string;
+}
+
+export function ShownRecord({ delivery, url: only }: ShownRecordProps) {
   const query = useQuery({ ...asked("GET /v1/deliveries/record", { query: { ...delivery } }), retry: false });
   return (
     <div className={styles["record"]}>
       <Loaded query={query} what="record" rows={3}>
         {({ body, rest, requests, place }) => (
           <>
-            {requests.map(({ url, headers }) => (
-              <div key={url} className={styles["request"]}>
-                <p className={styles["line"]}>
-                  <code>POST {url}</code>
-                  <CopyButton what="request as curl" text={curlOf({ url, headers, body })} />
-                  <span className={styles["of"]}>copy as curl</span>
-                </p>
-                <dl className={styles["headers"]}>
-                  {Object.entries(headers).map(([header, value]) => (
-                    <div key={header}>
-                      <dt>{header}</dt>
-                      <dd>{value}</dd>
-                    </div>
-                  ))}
-                </dl>
-              </div>
-            ))}
+            {requests
+              .filter(({ url }) => only === undefined || url === only)
+              .map(({ url, headers }) => (
+                <div key={url} className={styles["request"]}>
+                  <p className={styles["line"]}>
+                    <code>POST {url}</code>
+                    <CopyButton what="request as curl" text={curlOf({ url, headers, body })} />
+                    <span className={styles["of"]}>copy as curl</span>
+                  </p>
+                  <dl className={styles["headers"]}>
+                    {Object.entries(headers).map(([header, value]) => (
+                      <div key={header}>
+                        <dt>{header}</dt>
+                        <dd>{value}</dd>
+                      </div>
+                    ))}
+                  </dl>
+                </div>
+              ))}
+            {only !== undefined && requests.every(({ url }) => url !== only) && (
+              <p className={styles["of"]}>Its destination no longer has this URL, so its headers are not known.</p>
+            )}
             <BodyView body={body} fileName={`${delivery.messageId}.json`} />
             {rest !== null && (
               <>

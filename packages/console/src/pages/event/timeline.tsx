@@ -11,11 +11,11 @@ type Coming = Pick<EventVerdict["events"][number]["destinations"][number], "dest
 const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
   received: "received",
   routed: "routed",
-  rejected: "rejected",
-  unrouted: "not routed",
+  rejected: "not accepted",
+  unrouted: "not sent",
   attempt: "attempt",
-  deferred: "deferred",
-  dead_letter: "dead letter",
+  deferred: "waits",
+  dead_letter: "given up",
 };
 
 export interface TimelineProps {
@@ -25,7 +25,10 @@ export interface TimelineProps {
   readonly nameOf: (id: string) => string;
 }
 
-/** What happened, oldest first, each with its distance from the one before; then what comes next. */
+/**
+ * What happened, oldest first, each with its distance from the one before; then what comes next. Codes, offsets and ids
+ * of a step are its title.
+ */
 export function Timeline({ steps, coming = [], nameOf }: TimelineProps) {
   const now = useNow();
   return (
@@ -38,7 +41,7 @@ export function Timeline({ steps, coming = [], nameOf }: TimelineProps) {
           <li key={index}>
             <MomentText at={step.time} />
             <span className={styles["since"]}>{ms === null ? "" : `+${spanOf(ms)}`}</span>
-            <span>
+            <span title={step.note ?? undefined}>
               <strong>{STEP_WORDS[step.what]}</strong> <Sentence>{step.detail}</Sentence>
               {step.destinationId !== null && <span className={styles["of"]}> {nameOf(step.destinationId)}</span>}
             </span>

@@ -1,0 +1,61 @@
+/** The page of a message id of which nothing is known: the search of the topics themselves. */
+import { describe, expect, it } from "vitest";
+import { found } from "./browser.ts";
+import { problem } from "./fake-control.ts";
+import { eventPage } from "./pages/event.ts";
+import { expectSound } from "./pages/page-states.ts";
+import { control, startConsole, visit } from "./started-console.ts";
+
+const SCAN = "GET /v1/events/{messageId}/scan";
+const FOUND = {
+  ...{ time: "2026-11-22T10:12:07.113Z", topic: "posthaste.events", partition: 3, offset: 1042, what: "event" },
+  ...{ sourceId: "src_1", destinationId: null, detail: "track" },
+};
+const LETTER = { ...FOUND, what: "dead_letter", topic: "posthaste.dead-letters", destinationId: "dst_1", detail: null };
+const progress = (records: number, finds: number) => ({ topic: "posthaste.events", records, of: 12_345, finds });
+
+startConsole();
+
+describe.skipIf("missing" in found)("a message id of which nothing is known", () => {
+  it("is searched in the topics themselves, at the terminal by the line that stands there", async () => {
+    const events = [
+      ["progress", progress(0, 0)],
+      ["find", FOUND],
+      ["find", LETTER],
+      ["done", progress(12_345, 2)],
+    ] as const;
+    const page = await visit(eventPage.path, { ...eventPage.empty, [SCAN]: { events } });
+    await page.getByText("posthaste events scan message-7").waitFor();
+    expect(await page.getByText("posthaste events why").count()).toBe(0);
+    await page.getByRole("button", { name: "Search the topics themselves" }).click();
+    await page.getByText("2 found in 12,345 records: that is all there is.").waitFor();
+    const finds = (await page.getByRole("listitem").filter({ hasText: "posthaste." }).allInnerTexts()).map((text) =>
+      text.replace(/\s+/g, " "),
+    );
+    expect(finds).toEqual([
+      expect.stringMatching(/event track src_1 posthaste\.events 3:1042$/),
+      expect.stringMatching(/dead letter src_1 dst_1 posthaste\.dead-letters 3:1042$/),
+    ]);
+    await expectSound(page);
+  });
+
+  it("says that nothing was found, and searches again", async () => {
+    const page = await visit(eventPage.path, { ...eventPage.empty, [SCAN]: { events: [["done", progress(9, 0)]] } });
+    await page.getByRole("button", { name: "Search the topics themselves" }).click();
+    await page.getByText("Nothing found in 9 records").waitFor();
+    control.answer({ ...eventPage.empty, [SCAN]: { events: [["done", progress(10, 0)]] } });
+    await page.getByRole("button", { name: "Search again" }).click();
+    await page.getByText("Nothing found in 10 records").waitFor();
+  });
+
+  it("says why it is not searched now, and when a search broke off", async () => {
+    const busy = problem(429, "the topics are being scanned for another: one at a time");
+    const page = await visit(eventPage.path, { ...eventPage.empty, [SCAN]: busy });
+    await page.getByRole("button", { name: "Search the topics themselves" }).click();
+    await page.getByText("the topics are being scanned for another").waitFor();
+    control.answer({ ...eventPage.empty, [SCAN]: { events: [["find", FOUND]] } });
+    await page.getByRole("button", { name: "Search again" }).click();
+    await page.getByText("the search broke off in the middle").waitFor();
+    await page.getByText("posthaste.events 3:1042").waitFor();
+  });
+});
