@@ -29,7 +29,8 @@ function scriptReplay(state: string, matched = 2): void {
     looks += 1;
     const [isOver, replayed] = [looks > 1, looks > 1 ? matched : 1];
     const leftOutSince = { destinationOff: state === "done" ? 0 : 1 };
-    const replay = { id: "rpl_1", state: isOver ? state : "running", matched, replayed, leftOutSince };
+    const outcomes = { delivered: isOver ? matched : 0, failedAgain: 0 };
+    const replay = { id: "rpl_1", state: isOver ? state : "running", matched, replayed, ...outcomes, leftOutSince };
     return { body: JSON.stringify({ ...replay, endedAt: isOver ? END : null }) };
   });
 }
@@ -43,15 +44,47 @@ describe("a replay of dead letters", () => {
     ];
     command.control.scriptRequest("GET /v1/replays/rpl_1", () => {
       const { status = 200, ...answer } = answers.shift() ?? {};
-      return { status, body: JSON.stringify({ id: "rpl_1", matched: 2, replayed: 1, leftOutSince: {}, ...answer }) };
+      const replay = { id: "rpl_1", matched: 2, replayed: 1, delivered: 1, failedAgain: 0, leftOutSince: {} };
+      return { status, body: JSON.stringify({ ...replay, ...answer }) };
     });
     const { code, stderr } = await posthaste(["replays", "watch", "rpl_1"]);
     expect([code, stderr]).toEqual([
       0,
-      "it is being started; rpl_1 goes on without it, and is asked for again\nsent 1 of 2 again\n",
+      "it is being started; rpl_1 goes on without it, and is asked for again\nsent 1 of 2 again: 1 delivered\n",
     ]);
     command.control.script("GET /v1/replays/rpl_1", { detail: "it is being started" }, 503);
     expect((await posthaste(["replays", "watch", "rpl_1"])).code).toBe(5);
+  });
+
+  it("is waited for until the outcome of each delivery is known, which control counts behind what was sent", async () => {
+    const known = [
+      [null, null],
+      [0, 0],
+      [1, 0],
+      [1, 1],
+    ];
+    command.control.scriptRequest("GET /v1/replays/rpl_1", () => {
+      const [delivered, failedAgain] = known.length > 1 ? (known.shift() ?? []) : (known[0] ?? []);
+      const replay = { id: "rpl_1", state: "done", matched: 2, replayed: 2, leftOutSince: {}, endedAt: END };
+      return { body: JSON.stringify({ ...replay, delivered, failedAgain }) };
+    });
+    const { code, stdout, stderr } = await posthaste(["replays", "watch", "rpl_1"]);
+    expect([code, stderr]).toEqual([0, "sent 2 of 2 again: 1 delivered, 1 failed again\n"]);
+    expect(stdout).toContain("delivered\t1\nfailedAgain\t1\n");
+  });
+
+  it("whose outcomes do not come says of how many, and how to look again", { timeout: 60_000 }, async () => {
+    const replay = { id: "rpl_1", state: "done", matched: 3, replayed: 3, leftOutSince: {}, endedAt: END };
+    command.control.script("GET /v1/replays/rpl_1", { ...replay, delivered: 2, failedAgain: 0 });
+    const { code, stderr } = await posthaste(["replays", "watch", "rpl_1"]);
+    expect([code, stderr.replace(/^outcomes: .*\n/gm, "")]).toEqual([
+      0,
+      [
+        "sent 3 of 3 again: 2 delivered, 1 not known yet",
+        "  posthaste replays get rpl_1              says later what came of them",
+        "  posthaste deliveries --replay-id rpl_1   shows each attempt\n",
+      ].join("\n"),
+    ]);
   });
 
   it("is only counted under --dry-run, with what is left out and how to start it", async () => {
@@ -73,9 +106,9 @@ describe("a replay of dead letters", () => {
   });
 
   it.each([
-    ["done", 0, "sent 2 of 2 again\n"],
-    ["failed", 6, "sent 2 of 2 again; left out: 1 destination off\n"],
-    ["cancelled", 6, "sent 2 of 2 again; left out: 1 destination off\n"],
+    ["done", 0, "sent 2 of 2 again: 2 delivered\n"],
+    ["failed", 6, "sent 2 of 2 again: 2 delivered; left out: 1 destination off\n"],
+    ["cancelled", 6, "sent 2 of 2 again: 2 delivered; left out: 1 destination off\n"],
   ])("is started by its plan after a yes and followed until it is %s", async (state, expected, said) => {
     scriptReplay(state);
     const asked = await posthaste(["dead-letters", "replay", "--destination-id", "dst_1"]);
@@ -193,7 +226,7 @@ describe("dead letters", () => {
     });
     expect(command.control.requests.at(-1)?.target).toBe("/v1/dead-letters/export?reason=suppressed&format=ndjson");
     const file = await posthaste(["dead-letters", "export", "--format", "csv", "--output", "letters.csv"]);
-    expect([file.code, file.stdout, file.stderr]).toEqual([0, "", "exported 1 dead letters to letters.csv\n"]);
+    expect([file.code, file.stdout, file.stderr]).toEqual([0, "", "exported 1 dead letter to letters.csv\n"]);
     expect(await readFile(join(command.dir, "letters.csv"), "utf8")).toBe(lines);
     await expect(access(join(command.dir, "letters.csv.partial"))).rejects.toThrow("ENOENT");
     const nowhere = await posthaste(["dead-letters", "export", "--output", "/nonexistent/letters"]);
@@ -219,11 +252,11 @@ describe("dead letters", () => {
       return stderr;
     };
     expect(await exported({ "Posthaste-Left-Out": "suppressed=3, purged=12" })).toBe(
-      "exported 1 dead letters; left out: 3 suppressed, 12 purged\n",
+      "exported 1 dead letter; left out: 3 suppressed, 12 purged\n",
     );
-    expect(await exported({ "Posthaste-Left-Out": "suppressed=0, purged=0" })).toBe("exported 1 dead letters\n");
+    expect(await exported({ "Posthaste-Left-Out": "suppressed=0, purged=0" })).toBe("exported 1 dead letter\n");
     // As an earlier release's control answers.
-    expect(await exported({})).toBe("exported 1 dead letters\n");
+    expect(await exported({})).toBe("exported 1 dead letter\n");
   });
 
   it("whose export breaks off are no whole file, and the command says so", async () => {

@@ -65,7 +65,8 @@ beforeEach(() => {
   control.scriptRequest("GET /v1/replays/rpl_1", () => {
     const endedAt = replayed === MATCHED ? NOW : null;
     const state = endedAt === null ? "running" : "done";
-    const body = { id: "rpl_1", state, matched: MATCHED, replayed, leftOutSince: {}, endedAt };
+    const outcomes = { delivered: replayed, failedAgain: 0 };
+    const body = { id: "rpl_1", state, matched: MATCHED, replayed, ...outcomes, leftOutSince: {}, endedAt };
     return { status: 200, body: JSON.stringify(body) };
   });
 });

@@ -1,5 +1,6 @@
 /** Dead letters as a file: what control sends is written as it comes. */
 import type { Context } from "../context.ts";
+import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { startProgress } from "../progress.ts";
 import { type LetterFilter, letterQuery } from "./letter-filter.ts";
@@ -42,7 +43,7 @@ export async function exportLetters(context: Context, options: ExportOptions): P
   } finally {
     progress.end();
   }
-  const what = format === "parquet" ? `${bytes} bytes` : `${Math.max(0, rows)} dead letters`;
+  const what = format === "parquet" ? `${bytes} bytes` : counted(Math.max(0, rows), "dead letter");
   const left = leftOutWords(countsIn(trailer(LEFT_OUT)));
   const behind = left === "" ? "" : `; left out: ${left}`;
   printer.say(`exported ${what}${output === undefined ? "" : ` to ${output}`}${behind}`);

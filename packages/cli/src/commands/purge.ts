@@ -1,5 +1,6 @@
 /** Purging dead letters: counted, asked about, marked by the plan. */
 import type { Context } from "../context.ts";
+import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { letterBody, type NamedLetters } from "./letter-filter.ts";
 import { confirmPlan, makePlan, planId } from "./letter-plan.ts";
@@ -22,12 +23,14 @@ export async function purge(context: Context, { dryRun, ...filter }: PurgeOption
   const plan = await makePlan(context, PATH, body);
   if (plan.matched === 0 || dryRun === true) {
     printer.document(plan.answer);
-    printer.say(plan.matched === 0 ? "nothing matches" : `would purge ${plan.matched} dead letters`);
+    printer.say(plan.matched === 0 ? "nothing matches" : `would purge ${counted(plan.matched, "dead letter")}`);
     return plan.matched === 0 ? EXIT.no : EXIT.done;
   }
-  await confirmPlan(context, `Purge ${plan.matched} dead letters, for good?`, plan);
+  await confirmPlan(context, `Purge ${counted(plan.matched, "dead letter")}, for good?`, plan);
   const purged = await api.call("POST", PATH, { plan: planId(plan) });
   printer.document(purged);
-  printer.say(`purged ${plan.matched} dead letters; their records stay in the topic until ${purged.bytesKeptUntil}`);
+  printer.say(
+    `purged ${counted(plan.matched, "dead letter")}; the topic keeps the bytes until ${purged.bytesKeptUntil}`,
+  );
   return EXIT.done;
 }

@@ -1,5 +1,6 @@
 /** Sending dead letters again: counted, asked about, started by the plan, and followed to the end. */
 import type { Context } from "../context.ts";
+import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
 import { letterBody, type NamedLetters } from "./letter-filter.ts";
@@ -44,17 +45,17 @@ async function plannedId(context: Context, options: ReplayOptions): Promise<stri
   }
   if (dryRun === true) {
     printer.document(plan.answer);
-    printer.say(`would send ${plan.matched} dead letters again`);
+    printer.say(`would send ${counted(plan.matched, "dead letter")} again`);
     printer.say(`  posthaste dead-letters replay --plan ${planId(plan)}   sends these, within an hour`);
     return planId(plan);
   }
-  await confirmPlan(context, `Send ${plan.matched} dead letters again?`, plan);
+  await confirmPlan(context, `Send ${counted(plan.matched, "dead letter")} again?`, plan);
   return planId(plan);
 }
 
 async function namedPlan({ api, confirm }: Context, id: string, filter: object): Promise<string> {
   if (Object.keys(filter).length > 0) throw new CliError(EXIT.usage, "--plan says which dead letters: name it alone");
   const { matched } = await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
-  await confirm(`Send ${matched} dead letters again?`);
+  await confirm(`Send ${counted(Number(matched), "dead letter")} again?`);
   return id;
 }

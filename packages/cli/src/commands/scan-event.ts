@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Perform } from "../context.ts";
+import { counted } from "../counted.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
@@ -32,7 +33,7 @@ export function addScanEvent(events: Command, perform: Perform): void {
         progress.end();
         if (last === null)
           throw new CliError(EXIT.failed, "the scan broke off in the middle: what was found is not all");
-        printer.say(`${Number(last.finds)} found in ${Number(last.records)} records`);
+        printer.say(`${Number(last.finds)} found in ${counted(Number(last.records), "record")}`);
         return Number(last.finds) > 0 ? EXIT.done : EXIT.no;
       }),
     )

@@ -12,8 +12,14 @@ const LOOK_MS = 250;
 /** A replay goes on while its control is replaced, which takes less than this. */
 const SILENCE_MS = 60_000;
 const AGAIN_MS = 1000;
+/** How long outcomes are waited for after the replay's end, and while none is added to those that are known. */
+const OUTCOMES_MS = { most: 60_000, quiet: 5000 } as const;
 
-/** Until its end: 0 when it is done, 6 when it was cancelled or failed. Ctrl-C leaves it running, and says so. */
+/**
+ * Until its end, and until the outcome of each delivery is known: control counts those as it reads the delivery log,
+ * behind what was sent, and one that waits for a retry has none yet. 0 when it is done, 6 when it was cancelled or
+ * failed. Ctrl-C leaves it running, and says so.
+ */
 export async function watchReplay(context: Context, id: string): Promise<ExitCode> {
   const { printer, terminal } = context;
   const progress = startProgress(context);
@@ -23,23 +29,66 @@ export async function watchReplay(context: Context, id: string): Promise<ExitCod
     sayHowToGoOn(printer, id);
   });
   try {
+    const outcomes = new AwaitedOutcomes();
     for (let isFirst = true; ; isFirst = false) {
       const replay = await askFor(context, id, isFirst ? 0 : SILENCE_MS);
-      const { state, matched, replayed, leftOutSince } = replay;
-      if (replay.endedAt !== null) {
+      const { state, matched, replayed } = replay;
+      if (replay.endedAt !== null && !outcomes.awaits(replay)) {
         progress.end();
         printer.document(replay);
-        const left = leftOutWords(leftOutSince);
-        printer.say(`sent ${replayed} of ${matched} again${left === "" ? "" : `; left out: ${left}`}`);
+        sayEnd(printer, replay);
         return state === "done" ? EXIT.done : EXIT.partly;
       }
-      progress.report(`${state}:`, Number(replayed), Number(matched));
+      if (replay.endedAt === null) progress.report(`${state}:`, Number(replayed), Number(matched));
+      else progress.report("outcomes:", knownOf(replay), Number(replayed));
       await delay(LOOK_MS);
     }
   } finally {
     progress.end();
     forget();
   }
+}
+
+/** Of what was sent, the deliveries whose outcome is known. */
+function knownOf({ delivered, failedAgain }: Entry): number {
+  return Number(delivered ?? 0) + Number(failedAgain ?? 0);
+}
+
+/** Whether outcomes are still waited for: not once all are known, nor for longer than `OUTCOMES_MS`. */
+class AwaitedOutcomes {
+  #endedAtMs: number | null = null;
+  /** When an outcome was added last. */
+  #addedAtMs = 0;
+  #known = -1;
+
+  /** To be asked of a replay that ended, each time that it was looked at. */
+  awaits(replay: Entry): boolean {
+    const [nowMs, known] = [performance.now(), knownOf(replay)];
+    this.#endedAtMs ??= nowMs;
+    if (known !== this.#known) this.#addedAtMs = nowMs;
+    this.#known = known;
+    if (known >= Number(replay.replayed)) return false;
+    return nowMs - this.#endedAtMs < OUTCOMES_MS.most && nowMs - this.#addedAtMs < OUTCOMES_MS.quiet;
+  }
+}
+
+/** `sent 9 of 9 again: 6 delivered, 1 failed again, 2 not known yet`, and what shows the latter later. */
+function sayEnd(printer: Printer, replay: Entry): void {
+  const { id, matched, replayed, delivered, failedAgain, leftOutSince } = replay;
+  const open = Math.max(0, Number(replayed) - knownOf(replay));
+  const outcomes = [
+    ...(Number(delivered ?? 0) > 0 ? [`${delivered} delivered`] : []),
+    ...(Number(failedAgain ?? 0) > 0 ? [`${failedAgain} failed again`] : []),
+    ...(open > 0 ? [`${open} not known yet`] : []),
+  ].join(", ");
+  const left = leftOutWords(leftOutSince);
+  const of = `sent ${replayed} of ${matched} again`;
+  printer.say(`${of}${outcomes === "" ? "" : `: ${outcomes}`}${left === "" ? "" : `; left out: ${left}`}`);
+  if (open === 0) return;
+  sayNext(printer, [
+    [["replays", "get", id], "says later what came of them"],
+    [["deliveries", "--replay-id", id], "shows each attempt"],
+  ]);
 }
 
 /** The replay as it stands; a control that does not answer is asked again for so long. */
