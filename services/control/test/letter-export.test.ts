@@ -134,7 +134,7 @@ describe("groups", () => {
     expect(body.data[0]).toMatchObject({
       ...{ destinationId: "dst_1", reason: "window_expired", reasonClass: "receiver", error: "503", count: 2 },
       ...{ firstAt: momentOf(1), lastAt: momentOf(4), sample: "1:1" },
-      remedy: "the receiver failed for the whole retry window: replay when it answers again",
+      remedy: "the receiver did not take it before its retries ended: replay when it answers again",
     });
     const hours: readonly { count: number }[] = body.data[0].hours;
     expect(hours.reduce((sum, { count }) => sum + count, 0)).toBe(2);

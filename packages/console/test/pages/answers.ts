@@ -96,7 +96,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
     ...{
       much: "503 1 dead letter 16:03:19.344",
-      why: "the receiver failed for the whole retry window",
+      why: "the receiver did not take it before its retries ended",
       mine: "Review and replay",
     },
     ...{ itself: { none: "what was given up is sent by hand alone" }, fresh: "as of 16:04:21.610", terminal: IN_HELP },

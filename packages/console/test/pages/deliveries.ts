@@ -16,7 +16,7 @@ export const deadLettersPage: TestedPage = {
   reads: "GET /v1/dead-letters/groups",
   empty: { "GET /v1/dead-letters/groups": { body: NONE } },
   live: {},
-  shows: ["window expired", "503", "receiver: the receiver failed for the whole retry window"],
+  shows: ["window expired", "503", "receiver: the receiver did not take it before its retries ended"],
 };
 
 export const lettersPage: TestedPage = {

@@ -26,6 +26,18 @@ export const CALL_REFUSALS = [
   "call_too_large",
 ] as const;
 
+/** The HTTP status with which ingest refuses a single call. A call of a batch has none of its own. */
+export const CALL_REFUSAL_STATUS: Readonly<Record<(typeof CALL_REFUSALS)[number], 400 | 413>> = {
+  not_an_object: 400,
+  unknown_type: 400,
+  missing_user: 400,
+  missing_event: 400,
+  invalid_field: 400,
+  invalid_timestamp: 400,
+  nested_too_deep: 400,
+  call_too_large: 413,
+};
+
 export interface CallRefusal {
   readonly code: (typeof CALL_REFUSALS)[number];
   /** One sentence that says what to change. */

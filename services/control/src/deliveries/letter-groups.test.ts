@@ -134,8 +134,12 @@ const REMEDIES: readonly [says: RegExp, of: readonly Died[]][] = [
     ],
   ],
   [
-    /^the receiver failed for the whole retry window: replay when it answers again$/,
+    /^the receiver did not take it before its retries ended: replay when it answers again$/,
     [...diedOf("window_expired", "receiver", ["503", "timeout", null]), ...diedOf("window_expired", "other", ["503"])],
+  ],
+  [
+    /^its reason is of a later release: look at what its URLs answered, then replay$/,
+    [...diedOf("other", "receiver", ["503", null]), ...diedOf("other", "other", ["503"])],
   ],
 ];
 

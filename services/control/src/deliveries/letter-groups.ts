@@ -146,7 +146,13 @@ export function remedyOf({
   if (error === "401" || error === "403") return "check the secret and the headers of the destination, then replay";
   if (reasonClass === "configuration") return "check the URL of the destination, then replay";
   if (reasonClass === "pipeline") return "look at delivery's log, then replay";
-  return reason === "rejected_by_receiver"
-    ? "the receiver refuses what it is sent: mend it there, then replay"
-    : "the receiver failed for the whole retry window: replay when it answers again";
+  switch (reason) {
+    case "rejected_by_receiver":
+      return "the receiver refuses what it is sent: mend it there, then replay";
+    case "window_expired":
+      // The schedule may have ended before the window, and a deferral may have taken the time of an attempt.
+      return "the receiver did not take it before its retries ended: replay when it answers again";
+    case "other":
+      return "its reason is of a later release: look at what its URLs answered, then replay";
+  }
 }

@@ -15,6 +15,7 @@
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { type Batch, type BatchRefusal, parseBatch } from "@posthaste/core/call/batch";
+import { CALL_REFUSAL_STATUS } from "@posthaste/core/call/call";
 import type { CallArrival } from "@posthaste/core/call/call-arrival";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
@@ -234,7 +235,7 @@ class CallAcceptance implements Accept {
     producer.send(kept, { patienceMs: acknowledgeTimeoutMs }).catch((error: unknown) => {
       log.warn({ event: "rejected_call_not_kept", err: error });
     });
-    const whole = code === "call_too_large" ? tooLarge(code, message) : malformed(code, message);
+    const whole = CALL_REFUSAL_STATUS[code] === 413 ? tooLarge(code, message) : malformed(code, message);
     return this.#refuse({ ...whole, isKept: true });
   }
 
