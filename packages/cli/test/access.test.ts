@@ -86,6 +86,17 @@ describe("audit", () => {
       `${ENTRY.time}\tdana\tconsole\tchangeSource\tsrc_1\tname: Web -> Shop; writeKeys: - -> changed\n`,
     ]);
     expect(command.control.requests.at(-1)?.target).toMatch(/\?actor=dana&target=src_1&since=\d/);
+    const byHand = {
+      ...{ ...ENTRY, id: null, requestId: null, actor: "unknown", tokenId: null, way: "unknown", operation: "change" },
+      changes: [
+        { field: "enabled", from: "true", to: "false" },
+        { field: "sharedSecret", from: "changed", to: "changed" },
+      ],
+    };
+    command.control.script("GET /v1/audit", { data: [byHand], nextCursor: null, complete: true });
+    expect((await command.posthaste(["audit", "--target", "src_1"])).stdout).toBe(
+      `${ENTRY.time}\tunknown\tunknown\tchange\tsrc_1\tenabled: true -> false; sharedSecret: changed\n`,
+    );
     command.control.script("GET /v1/audit", { data: [], nextCursor: null, complete: true });
     expect((await command.posthaste(["audit"])).code).toBe(3);
   });

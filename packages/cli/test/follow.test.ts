@@ -158,7 +158,7 @@ it("FL1: a stream that says nothing is opened again", async () => {
 });
 
 it("audit --follow prints the newest first, oldest first, and then each that comes, once", async () => {
-  const entry = (id: number) => ({ id, time: `t${id}`, changes: [] });
+  const entry = (id: number | null) => ({ id, time: `t${id}`, changes: [] });
   answers = [
     (response) => {
       response.writeHead(200);
@@ -166,15 +166,18 @@ it("audit --follow prints the newest first, oldest first, and then each that com
         eventText("beat", "a=8", {}) + [8, 9].map((n) => eventText("audit", `a=${n + 1}`, entry(n))).join(""),
       );
     },
-    (response) => response.end(JSON.stringify({ data: [entry(8), entry(7)], nextCursor: null, complete: true })),
+    // The newest is a change without an entry.
+    (response) => {
+      response.end(JSON.stringify({ data: [entry(null), entry(8), entry(7)], nextCursor: null, complete: true }));
+    },
   ];
   const words = ["audit", "--follow", "--json", "--since", "1d"];
-  const { stdout, code } = await runUntil(words, { stdout: /(.*\n){3}/ });
+  const { stdout, code } = await runUntil(words, { stdout: /(.*\n){4}/ });
   const ids = stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line).id);
-  expect([code, ids]).toEqual([130, [7, 8, 9]]);
+  expect([code, ids]).toEqual([130, [7, 8, null, 9]]);
   expect(asked.map((request) => request.url)).toEqual([
     "/v1/live?topics=audit",
     expect.stringMatching(/^\/v1\/audit\?since=20.*&limit=50$/),

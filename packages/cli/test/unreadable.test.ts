@@ -30,7 +30,7 @@ describe("unreadable records", () => {
       const { dryRun = false } = JSON.parse(body.toString());
       const answer = { matched: left, reproduced: dryRun ? 0 : Math.min(step, left) };
       left -= answer.reproduced;
-      return { body: JSON.stringify(answer) };
+      return { body: JSON.stringify({ ...answer, refused: 0, refusedPlaces: [] }) };
     });
   };
 
@@ -39,7 +39,7 @@ describe("unreadable records", () => {
     const reproduce = ["dead-letters", "unreadable", "reproduce", "--places", "posthaste.events/3/1207,t/0/1"];
     expect(await posthaste([...reproduce, "--dry-run"])).toMatchObject({
       code: 0,
-      stdout: "matched\t2\nreproduced\t0\n",
+      stdout: "matched\t2\nreproduced\t0\nrefused\t0\nrefusedPlaces\t\n",
     });
     expect(command.control.requests).toHaveLength(1);
     expect(lastBody()).toEqual({ places: ["posthaste.events/3/1207", "t/0/1"], dryRun: true });
@@ -54,14 +54,27 @@ describe("unreadable records", () => {
     const asked = await posthaste(reproduce);
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Produce 5 records again?")]);
     const { code, stdout } = await posthaste([...reproduce, "--yes"]);
-    expect([code, stdout]).toEqual([0, "matched\t5\nreproduced\t5\n"]);
+    expect([code, stdout]).toEqual([0, "matched\t5\nreproduced\t5\nrefused\t0\nrefusedPlaces\t\n"]);
     expect(command.control.requests).toHaveLength(5);
     expect(lastBody()).toEqual({ topic: "posthaste.events" });
   });
 
-  it("end with 6 when some of them do not go", async () => {
-    scriptReproduce(2, 0);
-    const { code } = await posthaste(["dead-letters", "unreadable", "reproduce", "--yes"]);
-    expect(code).toBe(6);
+  it("end with 6 when some of them do not go, and say which their topic refused, each once", async () => {
+    const [one, other] = ["posthaste.events/3/1207", "posthaste.events/0/9"];
+    const answers = [
+      { matched: 5, reproduced: 0, refused: 0, refusedPlaces: [] },
+      { matched: 5, reproduced: 2, refused: 1, refusedPlaces: [one] },
+      { matched: 3, reproduced: 0, refused: 2, refusedPlaces: [one, other] },
+    ];
+    command.control.scriptRequest("POST /v1/unreadable/reproduce", () => ({ body: JSON.stringify(answers.shift()) }));
+    const { code, stdout, stderr } = await posthaste(["dead-letters", "unreadable", "reproduce", "--yes"]);
+    expect([code, stdout]).toEqual([6, `matched\t5\nreproduced\t2\nrefused\t2\nrefusedPlaces\t${one},${other}\n`]);
+    expect(stderr).toBe(
+      [
+        "2 refused, larger than the max.message.bytes of their topic: raise that, then try again",
+        "1 did not go: their topic is no more, or retention took them",
+        "  posthaste dead-letters unreadable list --reproduced   shows them, and those that cannot be read still\n",
+      ].join("\n"),
+    );
   });
 });

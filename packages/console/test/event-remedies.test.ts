@@ -136,4 +136,21 @@ describe.skipIf("missing" in found)("the page of an event", () => {
     await link.waitFor();
     expect(await link.getAttribute("href")).toBe(address);
   });
+
+  it.each([
+    [false, /^Stopped by the deletion ticket\/1 of /],
+    [true, /, which has ended since$/],
+  ])("names the deletion request that stopped it, which ended since: %s, and leads to it", async (ended, words) => {
+    const deletion = { id: "ticket/1", requestedAt: "2026-11-22T09:00:00.000Z", ended };
+    const its = { ...event, cause: "suppressed", command: null, destinations: [], deletion } as const;
+    const body = { ...GIVEN_UP, cause: "suppressed", command: null, deletion, events: [its] } as const;
+    const page = await visit(eventPage.path, { ...NAMES, [EVENT]: { body } });
+    const link = page.getByRole("region", { name: "Verdict" }).getByRole("link", { name: "Deletion ticket/1" });
+    await link.waitFor();
+    expect(await link.getAttribute("href")).toBe("/deletions/ticket%2F1");
+    const fact = page.locator("dl > div").filter({ hasText: "Stopped by" });
+    expect((await fact.innerText()).replace(/\s+/g, " ")).toMatch(words);
+    expect(await fact.getByRole("link").getAttribute("href")).toBe("/deletions/ticket%2F1");
+    await expectSound(page);
+  });
 });

@@ -2,6 +2,8 @@
 import type { Clock } from "@posthaste/core/time";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { registryAccess } from "@posthaste/runtime/connection-settings";
+import { auditRoutes } from "./audit/audit-routes.ts";
+import { configRevisions } from "./audit/config-revisions.ts";
 import type { ControlConfig } from "./config.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
@@ -59,16 +61,19 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...parts.audiences.routes,
     ...parts.unreadable.routes,
     ...parts.access.routes,
-    ...parts.audit.routes,
+    ...auditRoutes({
+      ...{ journal: parts.audit.journal, nowMs: clock.nowMs },
+      revisionsOf: configRevisions({ sources, readModel }),
+    }),
     ...streamRoutes(parts, clock),
   ];
 }
 
 function openEventRoutes(parts: Parts, { config, clock }: RoutesOptions): Promise<readonly Route[]> {
   const { names, connection, openCodec, sources, destinations, readModel, letters, access, audit, health } = parts;
-  const { suppressed } = parts.deletions;
+  const { suppressed, stopping } = parts.deletions;
   return openEvents({
-    ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, clock },
+    ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, stopping, clock },
     ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
     logSettings: () => health.heard.book.processes(),
     beside: besideLogs(names, health.heard.book),

@@ -1,4 +1,7 @@
 /** The audit, over two control processes. */
+import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
+import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
@@ -157,6 +160,69 @@ it("every operation that changes something is told of, and none of them with a s
     expect([each, text.includes(each)]).toEqual([each, false]);
     expect([each, kept.includes(each)]).toEqual([each, false]);
   }
+});
+
+describe("a record that somebody wrote straight into the configuration", () => {
+  /** Writes what stands in a topic under the key once more, as `change` has it, past control. */
+  async function writeByHand<T extends { readonly revision: number; readonly updatedAtMs: number }>(
+    topic: string,
+    key: string,
+    change: (record: T) => T,
+  ): Promise<T> {
+    const codec = await topics.openCodec<T>(topic === topics.names.sourceConfig ? "source" : "destination");
+    let held: T | null = null;
+    await topics.followTable<T>(topic, (id, record) => {
+      if (id === key) held = record;
+    });
+    return await eventually(async () => {
+      if (held === null) throw new Error(`${key} was not read`);
+      const written = change(held);
+      const headers = { [REVISION_HEADER]: String(written.revision) };
+      await topics.producer.send([{ topic, key, value: codec.encode(written), headers }]);
+      return written;
+    });
+  }
+
+  it("is told as changed by unknown, among the changes that were asked for", async () => {
+    const source = (await one.call("POST", "/v1/sources", { name: "Web", kind: "web" })).body;
+    const input = { type: "Webhooks", name: "CRM", sourceIds: [source.id], enabled: true, settings: SETTINGS };
+    const { id } = (await one.call("POST", "/v1/destinations", input)).body;
+    // As long ago as an entry of it would have come since.
+    const atMs = Date.now() - 60_000;
+    const written = await writeByHand<DestinationRecord>(topics.names.destinationConfig, id, (record) => ({
+      ...{ ...record, enabled: false, revision: record.revision + 1024, updatedAtMs: atMs },
+    }));
+    const changes = [
+      { field: "revision", from: String(written.revision - 1024), to: String(written.revision) },
+      { field: "enabled", from: "true", to: "false" },
+    ];
+    const byHand = {
+      ...{ id: null, time: new Date(atMs).toISOString(), actor: "unknown", tokenId: null, way: "unknown" },
+      ...{ operation: "change", target: id, changes, requestId: null },
+    };
+    await eventually(async () => {
+      const { body } = await two.call("GET", `/v1/audit?target=${id}`);
+      expect(body.data).toMatchObject([{ actor: "admin", operation: "createDestination" }, byHand]);
+    });
+    // One a page.
+    const { body: page } = await two.call("GET", `/v1/audit?target=${id}&limit=1`);
+    const rest = await two.call("GET", `/v1/audit?target=${id}&limit=1&cursor=${page.nextCursor}`);
+    expect([page.data.length, rest.body.data, rest.body.nextCursor]).toEqual([1, [byHand], null]);
+    expect(await entriesOf(`target=${id}&actor=unknown`)).toEqual([byHand]);
+    expect(await entriesOf(`target=${id}&operation=createDestination`)).toHaveLength(1);
+  });
+
+  it("is told of a source by its newest revision", async () => {
+    const { id } = (await one.call("POST", "/v1/sources", { name: "Web", kind: "web" })).body;
+    const atMs = Date.now() - 60_000;
+    await writeByHand<SourceRecord>(topics.names.sourceConfig, id, (record) => ({
+      ...{ ...record, revision: record.revision + 1024, updatedAtMs: atMs },
+    }));
+    await eventually(async () => {
+      const { body } = await two.call("GET", `/v1/audit?target=${id}`);
+      expect(body.data).toMatchObject([{ operation: "createSource" }, { actor: "unknown", operation: "change" }]);
+    });
+  });
 });
 
 describe("the list", () => {

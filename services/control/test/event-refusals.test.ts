@@ -48,8 +48,8 @@ beforeAll(async () => {
     }),
   );
   const unknownKey = "abcd… 0123456789";
-  const samples = [refusal(4, { status: 401, code: "unknown_key", messageIds: ["whose"], unknownKey })];
-  await writer.activity(activity("unknown", { refused: { unknown_key: 1 }, samples }));
+  const samples = [refusal(4, { status: 401, code: "unknown_write_key", messageIds: ["whose"], unknownKey })];
+  await writer.activity(activity("unknown", { refused: { unknown_write_key: 1 }, samples }));
   await writer.attempts([
     attemptAt(5, { messageId: "sent-again", sourceId }),
     attemptAt(6, { messageId: "taken-before", sourceId }),
@@ -86,7 +86,8 @@ describe("a request that was refused as a whole", () => {
       const { cause, sentence, events } = await knownVerdictOn(id);
       expect(cause).toBe("refused");
       expect(sentence).toBe(
-        `Not accepted: the whole request of "Shop" was answered 413 request_too_large at ${momentOf(2)}: send less at a time.`,
+        `Not accepted: the whole request of "Shop" was answered 413 request_too_large at ${momentOf(2)}. ` +
+          "Send batches of at most 512,000 bytes after decompression, with less context and fewer integrations.",
       );
       expect(events).toMatchObject([{ sourceId, cause: "refused", origin: null, receivedAt: momentOf(2) }]);
     },
@@ -94,7 +95,7 @@ describe("a request that was refused as a whole", () => {
 
   it("is told of a sender whose key no source has", async () => {
     const { sentence, command, events } = await knownVerdictOn("whose");
-    expect(sentence).toContain("of a sender without a known key (abcd… 0123456789) was answered 401 unknown_key");
+    expect(sentence).toContain("of a sender without a known key (abcd… 0123456789) was answered 401 unknown_write_key");
     expect([command, events[0].sourceId]).toEqual(["posthaste sources list", "unknown"]);
   });
 

@@ -167,8 +167,12 @@ describe("the verdict on an event", () => {
       "integration_off",
       /integrations entry "All" switched the destinations off\. It will not be sent unless the source sends it again, under another message id, with integrations that leave them on\.$/,
     ],
-    ["forgotten", "suppressed", /^Not delivered: a deletion request stopped the user's events\.$/],
-    ["refused", "refused", /^Not accepted: missing_user\. Say whose it is\.$/],
+    [
+      "forgotten",
+      "suppressed",
+      /^Not delivered: a deletion request stopped the user's events; which one could not be looked up now\.$/,
+    ],
+    ["refused", "refused", /^Not accepted: ingest answered 400 missing_user\. Say whose it is\.$/],
     ["refused-in-batch", "rejected_in_batch", /^Not accepted as call 3 of its batch: missing_user\./],
     ["never-seen", "unknown", /^Nothing is known of this message id in what was logged in the last 7 days/],
   ])("%s: %s", async (messageId, cause, sentence) => {
@@ -228,13 +232,13 @@ describe("the verdict on an event", () => {
       const { cause, events } = await verdictOn("died-forgotten");
       expect([cause, events[0].userKey]).toEqual(["dead_letter", "user-8"]);
     });
-    const deletion = { userId: "user-8", sourceIds: [off.sourceId], suppress: true };
+    const deletion = { id: "of-user-8", userId: "user-8", sourceIds: [off.sourceId], suppress: true };
     expect((await control.call("POST", "/v1/deletions", deletion)).status).toBe(202);
     await eventually(async () => {
       const { cause, command, events } = await verdictOn("died-forgotten");
       expect([cause, command, events[0].userKey, events[0].event]).toEqual([
         "suppressed",
-        "posthaste deletions list",
+        "posthaste deletions get of-user-8",
         null,
         null,
       ]);

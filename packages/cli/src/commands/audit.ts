@@ -39,7 +39,8 @@ export function addAudit(program: Command, perform: Perform): void {
         return followRows(context, {
           ...{ topic: "audit", query, giveUp, columns: COLUMNS, made: { changes } },
           before: async () => (await list()).entries.toReversed(),
-          isNew: ({ id }, before) => Number(id) > Number(before.at(-1)?.id ?? -1),
+          // A change without an entry has no id, and never comes live.
+          isNew: ({ id }, before) => Number(id) > Number(before.findLast((each) => each.id !== null)?.id ?? -1),
         });
       }),
     )
@@ -53,8 +54,15 @@ export function addAudit(program: Command, perform: Perform): void {
     );
 }
 
-/** `name: Web -> Shop`, for each field. */
+/** Of a secret that was there before and is another now, control tells no more than this, on both sides. */
+const CHANGED = "changed";
+
+/** `name: Web -> Shop`, for each field; `sharedSecret: changed` of a secret. */
 function changes({ changes: fields }: Entry): unknown {
   if (!Array.isArray(fields)) return null;
-  return fields.map(({ field, from, to }) => `${field}: ${from ?? "-"} -> ${to ?? "-"}`).join("; ");
+  return fields
+    .map(({ field, from, to }) =>
+      from === CHANGED && to === CHANGED ? `${field}: ${CHANGED}` : `${field}: ${from ?? "-"} -> ${to ?? "-"}`,
+    )
+    .join("; ");
 }

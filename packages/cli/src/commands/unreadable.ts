@@ -1,10 +1,12 @@
 /** `posthaste dead-letters unreadable`: records that no service could read. */
 import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
+import { counted } from "../counted.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
 import { collect, given, queryOf, wholeNumber } from "../options.ts";
+import type { Printer } from "../printer.ts";
 import { printRead } from "./print-read.ts";
 
 const PATH = "/v1/unreadable";
@@ -72,30 +74,55 @@ async function list(context: Context, options: ListOptions): Promise<ExitCode> {
 }
 
 /** 0 when all that matched went, 3 when nothing matched, 6 when some of it did not go. */
-async function reproduce({ api, printer, confirm }: Context, options: ReproduceOptions): Promise<ExitCode> {
+async function reproduce(context: Context, options: ReproduceOptions): Promise<ExitCode> {
+  const { api, printer, confirm } = context;
   const { dryRun, ...filter } = options;
-  const counted = await api.call("POST", REPRODUCE, given({ ...filter, dryRun: true }));
-  const matched = Number(counted.matched);
+  const found = await api.call("POST", REPRODUCE, given({ ...filter, dryRun: true }));
+  const matched = Number(found.matched);
   if (matched === 0) {
-    printer.document(counted);
+    printer.document(found);
     printer.say("nothing matches");
     return EXIT.no;
   }
   if (dryRun === true) {
-    printer.document(counted);
+    printer.document(found);
     return EXIT.done;
   }
-  await confirm(`Produce ${matched} records again?`);
-  let reproduced = 0;
-  while (reproduced < matched) {
-    // A call takes so many at the most.
-    const answer = await api.call("POST", REPRODUCE, given({ ...filter }), PATIENCE_MS);
-    if (answer.reproduced === 0) break;
-    reproduced += Number(answer.reproduced);
-  }
-  printer.document({ matched, reproduced });
+  await confirm(`Produce ${counted(matched, "record")} again?`);
+  const done = await reproduceAll(context, filter, matched);
+  printer.document({ matched, ...done });
+  sayWhatStays(printer, matched, done);
   sayNext(printer, [
     [["dead-letters", "unreadable", "list", "--reproduced"], "shows them, and those that cannot be read still"],
   ]);
-  return reproduced < matched ? EXIT.partly : EXIT.done;
+  return done.reproduced < matched ? EXIT.partly : EXIT.done;
+}
+
+interface Reproduced {
+  readonly reproduced: number;
+  readonly refused: number;
+  /** Of those that their topic refused, each once. */
+  readonly refusedPlaces: readonly string[];
+}
+
+/** Call after call, since each takes so many records at the most. */
+async function reproduceAll({ api }: Context, filter: UnreadableFilter, matched: number): Promise<Reproduced> {
+  const refused = new Set<string>();
+  let reproduced = 0;
+  while (reproduced < matched) {
+    const answer = await api.call("POST", REPRODUCE, given({ ...filter }), PATIENCE_MS);
+    // A record that was refused is tried by each call.
+    if (Array.isArray(answer.refusedPlaces)) for (const place of answer.refusedPlaces) refused.add(String(place));
+    if (answer.reproduced === 0) break;
+    reproduced += Number(answer.reproduced);
+  }
+  return { reproduced, refused: refused.size, refusedPlaces: [...refused] };
+}
+
+function sayWhatStays(printer: Printer, matched: number, { reproduced, refused }: Reproduced): void {
+  if (refused > 0) {
+    printer.say(`${refused} refused, larger than the max.message.bytes of their topic: raise that, then try again`);
+  }
+  const others = matched - reproduced - refused;
+  if (others > 0) printer.say(`${others} did not go: their topic is no more, or retention took them`);
 }

@@ -24,9 +24,9 @@ export function ChangeList({ filter, empty }: ChangeListProps) {
       read={({ signal, ...page }) => call("GET /v1/audit", { query: { ...filter, ...page }, signal })}
       what="changes"
       isNamed
-      idOf={({ id, requestId }) => `${id} ${requestId}`}
+      idOf={({ id, requestId, time }) => `${id ?? time} ${requestId ?? "unknown"}`}
       textOf={({ actor, operation, target }) => `${actor} ${operationWords(operation)} ${target}`}
-      copyOf={({ requestId }) => requestId}
+      copyOf={({ requestId, target }) => requestId ?? target}
       rowClass={styles["change"]}
       live={{ topics: ["audit"], filter: { actor, target, operation } }}
       empty={empty}
@@ -61,7 +61,7 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
             {to ?? "nothing"}
           </span>
         ))}
-        <code>{requestId}</code>
+        {requestId !== null && <code>{requestId}</code>}
       </span>
     </>
   );

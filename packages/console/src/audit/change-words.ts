@@ -9,6 +9,7 @@ export const WAY_WORDS: Readonly<Record<Change["way"], string>> = {
   cli: "the command line",
   api: "the API",
   other: "a way that this page does not know",
+  unknown: "a record that was written past control",
 };
 
 /** `changeSource` as words: change source. */

@@ -10,11 +10,12 @@ export const GIVEN_UP: Said<EventVerdict> = {
   cause: "dead_letter",
   sentence: 'Not delivered: "Billing" answered 503 until its retry window ended.',
   command: "posthaste dead-letters replay --message-ids message-7",
+  deletion: null,
   events: [
     {
       ...{ sourceId: "src_4k2v8m1n0p3q5r7s", origin: { partition: 0, offset: 17 }, type: "track" },
       ...{ event: "Order Completed", userKey: "user-7", receivedAt: "2026-11-22T10:12:07.113Z" },
-      cause: "dead_letter",
+      ...{ cause: "dead_letter", deletion: null },
       sentence: 'Not delivered: "Billing" answered 503 until its retry window ended.',
       command: "posthaste dead-letters replay --message-ids message-7",
       destinations: [

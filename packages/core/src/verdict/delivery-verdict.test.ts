@@ -56,6 +56,28 @@ function letter(deadAtMs: number, differing: Partial<LetterFact> = {}): LetterFa
 const judge = (facts: Partial<DeliveryFacts>, nowMs = 1000) =>
   judgeDelivery({ attempts: [], deferrals: [], letters: [], ...facts }, nowMs);
 
+describe("the verdict on a delivery whose destination has another URL by now", () => {
+  const facts: DeliveryFacts = {
+    attempts: [attempt(10, { followUps: [dead()] }), attempt(30, { urls: [answer(B, 200)], replayId: "rpl_1" })],
+    deferrals: [],
+    letters: [letter(11, { lastAttempt: [{ url: A, status: 503, error: null }] })],
+  };
+
+  it("is that of the newest fact where one URL settles it", () => {
+    expect(judgeDelivery(facts, 1000, "any")).toMatchObject({ cause: "delivered", url: B });
+    const again = {
+      ...facts,
+      attempts: [...facts.attempts, attempt(40, { urls: [answer(B, 500)], followUps: [retry(50)] })],
+    };
+    expect(judgeDelivery(again, 1000, "any")).toMatchObject({ cause: "waiting_retry", dueAtMs: 50 });
+  });
+
+  it("is that of each URL where each settles by itself", () => {
+    expect(judgeDelivery(facts, 1000, "each")).toMatchObject({ cause: "dead_letter", place: "0:4" });
+    expect(judgeDelivery(facts, 1000)).toMatchObject({ cause: "dead_letter" });
+  });
+});
+
 describe("the verdict on a delivery", () => {
   it("is none where nothing is known of it", () => {
     expect(judge({})).toBeNull();

@@ -2,6 +2,7 @@
  * The verdict on one delivery. `judgeDelivery` goes through the facts in the order of time: each fact closes what was
  * open for the URLs that it is about, and opens what follows from itself.
  */
+import type { Destination } from "../config/destination.ts";
 import type { AttemptRecord, DeferralRecord, LoggedFollowUp } from "../delivery/attempt-record.ts";
 import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
 import { factsInOrder, isDeliveredStatus, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
@@ -13,12 +14,19 @@ interface Open {
   readonly verdict: DeliveryVerdict;
 }
 
-/** Null where no fact is known. `nowMs`: ms since the epoch. */
-export function judgeDelivery(facts: DeliveryFacts, nowMs: number): DeliveryVerdict | null {
+/**
+ * Null where no fact is known. `nowMs`: ms since the epoch. `settle`: of the destination, where it is known. Under `any`
+ * each fact is of the whole delivery, also where the destination's URLs were changed between two; else of its URLs.
+ */
+export function judgeDelivery(
+  facts: DeliveryFacts,
+  nowMs: number,
+  settle: Destination["settle"] = "each",
+): DeliveryVerdict | null {
   let open: readonly Open[] = [];
   let delivered: DeliveryVerdict | null = null;
   for (const fact of factsInOrder(facts)) {
-    const urls = urlsOf(fact);
+    const urls = settle === "any" ? null : urlsOf(fact);
     const left = open.filter((each) => !sharesUrl(each.urls, urls));
     if ("attempt" in fact) {
       const { attempt } = fact;

@@ -40,6 +40,8 @@ export interface AuditPage {
   readonly below: number | null;
   /** The time of the entry at which the search ended early; null when it did not. */
   readonly searchedToMs: number | null;
+  /** True while the topic's retention has removed no entry. */
+  readonly isWhole: boolean;
   readonly freshness: Freshness;
 }
 
@@ -99,8 +101,9 @@ export class AuditJournal {
 
   /** A page of the entries that are in the topic now. Rejects with `deadline_exceeded`. */
   async page({ limit, below, fits }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
-    const freshness = freshAsOf(this.#options.clock.nowMs(), true);
+    const fresh = freshAsOf(this.#options.clock.nowMs(), true);
     const { start, end } = await this.#offsets();
+    const read = { isWhole: start === 0, freshness: fresh };
     await this.#reader?.reached(end, timeoutMs);
     const entries: HeldEntry[] = [];
     let looked = 0;
@@ -110,15 +113,15 @@ export class AuditJournal {
         // One entry more than the page shows tells whether there is another page.
         const last = entries.at(-1);
         if (entries.length === limit && last !== undefined) {
-          return { entries, below: last.offset, searchedToMs: null, freshness };
+          return { entries, below: last.offset, searchedToMs: null, ...read };
         }
         entries.push(entry);
       }
       if (looked === this.#bounds.mostRead) {
-        return { entries, below: entry.offset, searchedToMs: entry.atMs, freshness };
+        return { entries, below: entry.offset, searchedToMs: entry.atMs, ...read };
       }
     }
-    return { entries, below: null, searchedToMs: null, freshness };
+    return { entries, below: null, searchedToMs: null, ...read };
   }
 
   async close(): Promise<void> {

@@ -6,8 +6,16 @@ import { refusedCursor } from "../http/list-cursor.ts";
 import { timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import type { AuditJournal, HeldEntry } from "./audit-journal.ts";
+import type { HeldEntry } from "./audit-journal.ts";
 import { userTarget } from "./audited-fields.ts";
+import {
+  type AuditPlace,
+  findUnknownChanges,
+  mergedPage,
+  UNKNOWN,
+  type UnknownChange,
+  type UnknownChangesParts,
+} from "./unknown-changes.ts";
 
 const REFRESH_MS = 5000;
 
@@ -21,12 +29,14 @@ const auditQuery = pageQuery.extend({
 const time = z.iso.datetime();
 
 const auditEntry = z.object({
-  id: z.int().describe("Rises from entry to entry."),
+  id: z.int().nullable().describe("Rises from entry to entry; null for a change that has none."),
   time,
-  actor: z.string().describe("The name of the token."),
-  tokenId: z.string().nullable().describe("Null for the token of the environment."),
-  way: z.enum([...AUDIT_WAYS, OTHER]).describe("By what it was asked for."),
-  operation: z.string(),
+  actor: z.string().describe("The name of the token; unknown for a change without an entry."),
+  tokenId: z.string().nullable().describe("Null for the token of the environment, and where nobody is known."),
+  way: z
+    .enum([...AUDIT_WAYS, OTHER, UNKNOWN])
+    .describe("By what it was asked for; unknown for a change without an entry, which nobody asked control for."),
+  operation: z.string().describe("As in this description; change or remove of a change without an entry."),
   target: z.string().describe("What was changed: its id; of a user, the beginning of the id's SHA-256."),
   changes: z.array(
     z.object({
@@ -35,14 +45,17 @@ const auditEntry = z.object({
       to: z.string().nullable(),
     }),
   ),
-  requestId: z.string().describe("X-Request-Id of the answer."),
+  requestId: z.string().nullable().describe("X-Request-Id of the answer; null for a change without an entry."),
 });
 
 const auditPage = pageOf(auditEntry).extend({
   searchedTo: time.nullable().describe("Where the search ended early, go on with nextCursor; else null."),
 });
 
-export function auditRoutes(journal: AuditJournal): readonly Route[] {
+/** Where the first page begins. */
+const NEWEST: AuditPlace = { below: 999_999_999_999_999, belowRevision: Number.MAX_SAFE_INTEGER };
+
+export function auditRoutes(parts: UnknownChangesParts): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -52,11 +65,15 @@ export function auditRoutes(journal: AuditJournal): readonly Route[] {
       query: auditQuery,
       answer: { status: 200, description: "One page.", body: { name: "AuditPage", schema: auditPage } },
       handle: async ({ query: { limit, cursor, ...wanted } }) => {
-        const below = cursor === undefined ? undefined : offsetOf(cursor);
-        const found = await journal.page({ limit, below, fits: auditCheck(wanted) }, REFRESH_MS);
+        const from = cursor === undefined ? NEWEST : placeOf(cursor);
+        const { target } = wanted;
+        const unknown = target === undefined ? [] : await findUnknownChanges(target, parts, REFRESH_MS);
+        const fits = auditCheck(wanted);
+        const found = await parts.journal.page({ limit, below: from.below, fits }, REFRESH_MS);
+        const { rows, next } = mergedPage(found, unknown.filter(fits), { from, limit });
         return {
-          data: found.entries.map(view),
-          nextCursor: found.below === null ? null : `o${found.below}`,
+          data: rows.map(view),
+          nextCursor: next === null ? null : `o${next.below}r${next.belowRevision}`,
           searchedTo: found.searchedToMs === null ? null : new Date(found.searchedToMs).toISOString(),
           ...found.freshness,
         };
@@ -65,10 +82,11 @@ export function auditRoutes(journal: AuditJournal): readonly Route[] {
   ];
 }
 
+type Checked = Pick<HeldEntry, "actor" | "tokenId" | "target" | "operation" | "atMs">;
 type Wanted = Omit<z.output<typeof auditQuery>, "limit" | "cursor">;
 
 /** The test of an entry for a query. */
-export function auditCheck({ actor, target, operation, since, until }: Wanted): (entry: HeldEntry) => boolean {
+export function auditCheck({ actor, target, operation, since, until }: Wanted): (entry: Checked) => boolean {
   const userOf = target === undefined ? undefined : userTarget(target);
   return (entry) => {
     if (actor !== undefined && entry.actor !== actor && entry.tokenId !== actor) return false;
@@ -83,12 +101,18 @@ export function viewAuditEntry(entry: HeldEntry): z.output<typeof auditEntry> {
   return auditEntry.parse(view(entry));
 }
 
-function offsetOf(cursor: string): number {
-  const [, offset] = /^o(\d{1,15})$/.exec(cursor) ?? [];
-  if (offset === undefined) throw refusedCursor();
-  return Number(offset);
+function placeOf(cursor: string): AuditPlace {
+  const [, below, belowRevision] = /^o(\d{1,15})r(\d{1,16})$/.exec(cursor) ?? [];
+  if (below === undefined || belowRevision === undefined) throw refusedCursor();
+  return { below: Number(below), belowRevision: Number(belowRevision) };
 }
 
-function view({ offset, atMs, changes, ...entry }: HeldEntry): z.output<typeof auditEntry> {
-  return { ...entry, id: offset, time: new Date(atMs).toISOString(), changes: [...changes] };
+function view(row: HeldEntry | UnknownChange): z.output<typeof auditEntry> {
+  const shown = { time: new Date(row.atMs).toISOString(), changes: [...row.changes] };
+  if ("revision" in row) {
+    const { actor, tokenId, operation, target } = row;
+    return { ...{ id: null, actor, tokenId, operation, target, way: UNKNOWN, requestId: null }, ...shown };
+  }
+  const { offset, atMs: _, ...entry } = row;
+  return { ...entry, id: offset, ...shown };
 }

@@ -5,10 +5,8 @@ import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Freshness } from "../http/freshness.ts";
-import type { Route } from "../http/route.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import { AuditJournal, type HeldEntry } from "./audit-journal.ts";
-import { auditRoutes } from "./audit-routes.ts";
 import { AuditTrail } from "./audit-trail.ts";
 
 export interface OpenAuditOptions {
@@ -23,7 +21,6 @@ export interface OpenAuditOptions {
 export interface OpenedAudit {
   readonly trail: AuditTrail;
   readonly journal: AuditJournal;
-  readonly routes: readonly Route[];
   readonly live: { readonly recent: RecentEntries<HeldEntry>; readonly freshness: Freshness };
   close(): Promise<void>;
 }
@@ -39,7 +36,6 @@ export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit>
   return {
     trail: new AuditTrail({ topic, codec, clock }),
     journal,
-    routes: auditRoutes(journal),
     live: {
       recent,
       get freshness() {

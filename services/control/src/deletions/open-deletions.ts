@@ -20,6 +20,7 @@ import { DeletionHandlers } from "./deletion-handlers.ts";
 import { deletionRoutes } from "./deletion-routes.ts";
 import { DeletionRunner } from "./deletion-runner.ts";
 import { openDeletionStore } from "./deletion-store.ts";
+import { StoppingDeletions } from "./stopping-deletions.ts";
 
 export interface OpenDeletionsOptions {
   readonly connection: KafkaConnection;
@@ -43,6 +44,7 @@ export interface OpenDeletionsOptions {
 export interface Deletions {
   readonly routes: readonly Route[];
   readonly suppressed: SuppressedUsersTable;
+  readonly stopping: StoppingDeletions;
   /** For `/readyz`; see Table. */
   readonly states: readonly (true | string)[];
   caughtUp(): Promise<void>;
@@ -71,6 +73,7 @@ export async function openDeletions(options: OpenDeletionsOptions): Promise<Dele
   return {
     routes: [...deletionRoutes(handlers), ...suppressionRoutes({ sources, suppressed, writer, trail })],
     suppressed,
+    stopping: new StoppingDeletions({ store, suppressed }),
     get states() {
       return [store.state, suppressed.state];
     },

@@ -54,8 +54,8 @@ export interface LettersOfMessage {
   readonly entries: readonly JournalEntry[];
   /** The letters that were purged, of users that are not suppressed. */
   readonly purged: readonly JournalEntry[];
-  /** The number of suppressed users' letters, which the answer does not name. */
-  readonly suppressed: number;
+  /** The letters of suppressed users, of which no answer may tell more than that they are there. */
+  readonly suppressed: readonly JournalEntry[];
 }
 
 export interface LetterCountQuery {
@@ -132,12 +132,11 @@ export class VisibleLetters {
    */
   async ofMessage(messageId: string, limit: number): Promise<LettersOfMessage> {
     const judge = this.#judgeOf({});
-    const [entries, purged]: [JournalEntry[], JournalEntry[]] = [[], []];
-    let suppressed = 0;
+    const [entries, purged, suppressed]: [JournalEntry[], JournalEntry[], JournalEntry[]] = [[], [], []];
     for (const entry of await this.#readModel.newest(JOURNAL, { messageId, limit })) {
       const verdict = judge?.(entry) ?? "shown";
       // A purged letter may be a suppressed user's too.
-      if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed += 1;
+      if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed.push(entry);
       else if (verdict === "purged") purged.push(entry);
       else entries.push(entry);
     }

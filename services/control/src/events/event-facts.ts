@@ -6,6 +6,7 @@
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
+import type { StoppedUser } from "../deletions/stopping-deletions.ts";
 import type { VisibleLetters } from "../deliveries/visible-letters.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import type { UnfinishedDelivery, UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
@@ -17,6 +18,7 @@ import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { type ListedUnrouted, unroutedFromEntry } from "../read-model/unrouted-entry.ts";
+import { userDigestsOf } from "../suppressions/listed-users.ts";
 
 /** The most entries of each journal that are looked at for one message id, the newest ones. */
 export const MAX_ENTRIES = 500;
@@ -38,6 +40,8 @@ export interface RoutedEvent {
   readonly letters: readonly ListedDeadLetter[];
   /** Dead letters that were purged since. */
   readonly purged: readonly ListedDeadLetter[];
+  /** The digests of the users that its dead letters are about (`userDigest`). */
+  readonly users: readonly string[];
 }
 
 export interface EventFacts {
@@ -48,8 +52,8 @@ export interface EventFacts {
   readonly routed: readonly RoutedEvent[];
   /** Unfinished events that are not among the others. */
   readonly unfinished: readonly UnfinishedEvent[];
-  /** Dead letters that are not shown, since a deletion request stopped their user's events. */
-  readonly suppressedLetters: number;
+  /** The users of dead letters that are not shown, since a deletion request stopped their user's events. */
+  readonly suppressedLetters: readonly Pick<StoppedUser, "sourceId" | "digests">[];
   /**
    * True where a journal holds more than `MAX_ENTRIES` entries for the message id, so that only the newest were looked
    * at.
@@ -82,7 +86,7 @@ export async function findEventFacts(
     readModel.newest("rejected_calls", byShortName),
     readModel.newest("refused_requests", byShortName),
   ]);
-  const letterCount = dead.entries.length + dead.purged.length + dead.suppressed;
+  const letterCount = dead.entries.length + dead.purged.length + dead.suppressed.length;
   const counts = [attempts.length, deferrals.length, letterCount, unrouted.length, rejected.length, refused.length];
   const groups = new RoutedEvents();
   for (const entry of attempts.slice(0, MAX_ENTRIES)) groups.addAttempt(attemptFromEntry(entry));
@@ -98,7 +102,10 @@ export async function findEventFacts(
     unrouted: known,
     routed: groups.all(),
     unfinished: events.filter(({ sourceId, partition, offset }) => !places.has(placeName(sourceId, partition, offset))),
-    suppressedLetters: dead.suppressed,
+    suppressedLetters: dead.suppressed.map((entry) => ({
+      sourceId: deadLetterFromEntry(entry).sourceId,
+      digests: userDigestsOf(entry),
+    })),
     isCut: counts.some((count) => count > MAX_ENTRIES),
     fresh,
   };
@@ -148,6 +155,7 @@ interface Group {
   readonly deliveries: Map<string, GroupedDelivery>;
   readonly letters: ListedDeadLetter[];
   readonly purged: ListedDeadLetter[];
+  readonly users: string[];
 }
 
 /**
@@ -177,6 +185,7 @@ class RoutedEvents {
     const group = this.#anyOf(letter.sourceId) ?? this.#open(letter.sourceId, null);
     if (state === "kept") group.letters.push(letter);
     else group.purged.push(letter);
+    group.users.push(...userDigestsOf(entry));
     const { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt } = letter;
     const place = state === "kept" ? `${entry.partition}:${entry.offset}` : null;
     const fact = { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt, place };
@@ -205,7 +214,7 @@ class RoutedEvents {
     const key = origin === null ? sourceId : placeName(sourceId, origin.partition, origin.offset);
     const held = this.#groups.get(key);
     if (held !== undefined) return held;
-    const group: Group = { sourceId, origin, said: null, deliveries: new Map(), letters: [], purged: [] };
+    const group: Group = { sourceId, origin, said: null, deliveries: new Map(), letters: [], purged: [], users: [] };
     this.#groups.set(key, group);
     return group;
   }

@@ -11,7 +11,7 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
-import { judgeWritten, type LookupParts } from "./event-lookup.ts";
+import { judgeWritten, type WrittenParts } from "./event-lookup.ts";
 import { type FoundEvent, SEARCHED_JOURNALS, searchEvents } from "./event-search.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventView } from "./event-view.ts";
@@ -46,7 +46,7 @@ const listedEvent = z.object({
   destinationIds: z.array(z.string()).describe("Those that all verdicts on it speak of, whatever became of it there."),
 });
 
-export interface EventListParts extends Omit<LookupParts, "pipeline" | "audit"> {
+export interface EventListParts extends WrittenParts {
   readonly suppressed: SuppressedUsers;
   readonly beside: BesideLogs;
   readonly nowMs: () => number;

@@ -14,6 +14,7 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import { DestinationHistory } from "./destination-history.ts";
 import { type EventFacts, findEventFacts } from "./event-facts.ts";
 import { type JudgedEvent, type JudgeTerms, judgeEvents, originOf, sourceIdOf } from "./event-verdict.ts";
+import { type NameDeletionsParts, nameDeletions } from "./name-deletions.ts";
 import { nameWhoSwitchedOff } from "./switched-off.ts";
 
 export interface LookupParts {
@@ -23,7 +24,11 @@ export interface LookupParts {
   readonly letters: VisibleLetters;
   readonly pipeline: Pick<PipelineSearch, "find">;
   readonly audit: Pick<AuditJournal, "page">;
+  readonly naming: NameDeletionsParts;
 }
+
+/** What the journals alone are asked with. */
+export type WrittenParts = Omit<LookupParts, "pipeline" | "audit" | "naming">;
 
 export interface EventQuestion {
   readonly messageId: string;
@@ -46,7 +51,7 @@ type LookupTerms = Omit<JudgeTerms, "destinations" | "history">;
 /** Judges the events by the journals alone. Rejects with a Problem while the read model cannot be asked. */
 export async function judgeWritten(
   asked: EventQuestion,
-  parts: Omit<LookupParts, "pipeline" | "audit">,
+  parts: WrittenParts,
   terms: LookupTerms,
 ): Promise<Omit<EventLookup, "search">> {
   const facts = await findEventFacts(asked.messageId, parts);
@@ -77,12 +82,17 @@ export async function lookUpEvent(
 ): Promise<EventLookup> {
   const { facts, judged } = await judgeWritten(asked, parts, terms);
   const question = openQuestion(asked, { facts, judged }, parts);
-  if (question === null) return { judged: await nameWhoSwitchedOff(judged, parts.audit), facts, search: null };
+  if (question === null) return { judged: await named(judged, parts), facts, search: null };
   const search = await parts.pipeline.find(question, signal);
   // The journals are asked once more: what was under way during the search may have ended since.
   const since = await findEventFacts(asked.messageId, parts, search);
   const judgedSince = await judgeFacts(since, asked, { parts, terms });
-  return { judged: await nameWhoSwitchedOff(judgedSince, parts.audit), facts: since, search };
+  return { judged: await named(judgedSince, parts), facts: since, search };
+}
+
+/** The same events, with who switched their destinations off, and the deletion requests that stopped them. */
+async function named(judged: readonly JudgedEvent[], { audit, naming }: LookupParts): Promise<readonly JudgedEvent[]> {
+  return await nameDeletions(await nameWhoSwitchedOff(judged, audit), naming);
 }
 
 /**
@@ -110,7 +120,7 @@ function openQuestion(
 ): PipelineQuestion | null {
   const { messageId } = asked;
   if (judged.length === 0) {
-    if (facts.suppressedLetters > 0) return null;
+    if (facts.suppressedLetters.length > 0) return null;
     return { messageId, ...keysOfUser(asked, parts) };
   }
   const open = judged.flatMap((each) => ("routed" in each ? openDeliveries(each) : []));

@@ -10,10 +10,12 @@ import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
 import { type LogSettings, unloggedEnds } from "./logged-share.ts";
+import { hiddenBy } from "./name-deletions.ts";
 import { tellNothing } from "./nothing-known.ts";
 import { pathlessId } from "./pathless-id.ts";
 import { whoResent } from "./resent-by.ts";
 import { refusalsInWords } from "./source-refusals.ts";
+import { viewDeletion } from "./stopped-view.ts";
 
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
@@ -64,7 +66,9 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         const events = judged.map((each) => eventView(each, shown));
         const cause = causeOfAll(judged, facts);
         const leading = events.find((each) => each.cause === cause);
+        const hidden = leading === undefined ? await hiddenBy(facts, parts.naming) : undefined;
         const nothing = {
+          hiddenBy: hidden,
           keepMs: parts.keepMs,
           unlogged: unloggedEnds(parts.logSettings()),
           isComplete: facts.fresh.complete,
@@ -77,6 +81,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           cause,
           sentence,
           command,
+          deletion: leading?.deletion ?? viewDeletion(hidden),
           events,
           search: searchView(search),
           cut: facts.isCut,

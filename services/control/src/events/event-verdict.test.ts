@@ -70,8 +70,10 @@ const UNFINISHED: UnfinishedEvent = {
   ...{ recordsBehind: 3, behindMs: 40 },
 };
 
+const HIDDEN = { sourceId: "src_1", digests: ["digest-of-a-user"] };
+
 const facts = (known: Partial<EventFacts>): EventFacts => ({
-  ...{ rejected: [], refused: [], unrouted: [], routed: [], unfinished: [], suppressedLetters: 0, isCut: false },
+  ...{ rejected: [], refused: [], unrouted: [], routed: [], unfinished: [], suppressedLetters: [], isCut: false },
   fresh: { asOf: null, complete: true },
   ...known,
 });
@@ -84,7 +86,18 @@ const delivery = (known: Partial<EventDelivery>): EventDelivery => ({
 function routed(deliveries: Readonly<Record<string, Partial<EventDelivery>>>, differing: Partial<RoutedEvent> = {}) {
   const known = new Map(Object.entries(deliveries).map(([id, each]) => [id, delivery(each)]));
   return facts({
-    routed: [{ sourceId: "src_1", origin: null, deliveries: known, said: SAID, letters: [], purged: [], ...differing }],
+    routed: [
+      {
+        sourceId: "src_1",
+        origin: null,
+        deliveries: known,
+        said: SAID,
+        letters: [],
+        purged: [],
+        users: [],
+        ...differing,
+      },
+    ],
   });
 }
 
@@ -105,6 +118,16 @@ function perDestination(known: EventFacts, terms: Partial<JudgeTerms> = {}) {
 /** A history in which each destination stood so at the event's config offset. */
 const stood = (then: Partial<DestinationThen>): JudgeTerms["history"] => ({
   at: (_, configOffset) => (configOffset === 4 ? { state: "on", sourceIds: ["src_1"], sinceMs: 7, ...then } : null),
+});
+
+it.each([
+  ["any", "delivered"],
+  ["each", "dead_letter"],
+] as const)("a dead letter that was sent again to another URL is judged by settle %s as %s", (settle, cause) => {
+  const lastAttempt = [{ url: "https://old.example/hook", status: 503, error: null }];
+  const again = { ...DELIVERED, startedAtMs: RECEIVED_MS + 900, replayId: "rpl_1" };
+  const known = routed({ dst_1: { attempts: [again], letters: [{ ...LETTER, lastAttempt }] } });
+  expect(causes(known, { destinations: [testDestination("dst_1", { settle })] })).toEqual([cause]);
 });
 
 describe("a repeat", () => {
@@ -297,11 +320,11 @@ it("an event that the router has not come to is on its way", () => {
 it("the whole is the worst of all; where nothing is known, letters of a stopped user say so", () => {
   const none = facts({});
   expect(causeOfAll([], none)).toBe("unknown");
-  expect(causeOfAll([], { ...none, suppressedLetters: 1 })).toBe("suppressed");
+  expect(causeOfAll([], { ...none, suppressedLetters: [HIDDEN] })).toBe("suppressed");
   const both = facts({
     unrouted: [{ ...UNROUTED, cause: "duplicate" }],
     unfinished: [UNFINISHED],
-    suppressedLetters: 1,
+    suppressedLetters: [HIDDEN],
   });
   expect(causeOfAll(judge(both), both)).toBe("in_pipeline");
 });

@@ -9,6 +9,7 @@ import {
   type VerdictCause,
   worstCause,
 } from "@posthaste/core/verdict/verdict";
+import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
@@ -22,7 +23,11 @@ export interface JudgedDelivery {
   readonly verdict: DeliveryVerdict | OtherVerdict | null;
 }
 
-export type JudgedEvent = { readonly cause: VerdictCause } & (
+export type JudgedEvent = {
+  readonly cause: VerdictCause;
+  /** The deletion request that stopped it, or its deliveries; absent where nobody looked for one. */
+  readonly stoppedBy?: StoppedBy;
+} & (
   | { readonly rejected: ListedRejectedCall }
   | {
       readonly unrouted: ListedUnrouted;
@@ -75,7 +80,7 @@ export function judgeEvents(facts: EventFacts, { destinations, ...terms }: Judge
 
 /** The worst cause of all that happened under the message id. */
 export function causeOfAll(events: readonly JudgedEvent[], { suppressedLetters }: EventFacts): VerdictCause {
-  if (events.length === 0) return suppressedLetters > 0 ? "suppressed" : "unknown";
+  if (events.length === 0) return suppressedLetters.length > 0 ? "suppressed" : "unknown";
   return worstCause(events.map(({ cause }) => cause));
 }
 
@@ -123,8 +128,9 @@ function judgeRouted(
   const { said, sourceId } = routed;
   // The letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them either.
   const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
+  const settles = new Map(configured.map(({ id, settle }) => [id, settle]));
   const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
-    const verdict = judgeDelivery(facts, nowMs) ?? underWay(facts);
+    const verdict = judgeDelivery(facts, nowMs, settles.get(destinationId)) ?? underWay(facts);
     if (!hidesLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
     return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
   });

@@ -13,10 +13,12 @@ import type { BesideLogs } from "./beside-logs.ts";
 import type { EventDelivery, RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
 import { type ResentBy, resendsOf } from "./resent-by.ts";
+import { stoppingDeletion, viewDeletion } from "./stopped-view.ts";
 import { deliverySteps, receivedSteps, refusedStep, rejectedStep, timelineStep, unroutedStep } from "./timeline.ts";
+import type { Told } from "./told.ts";
 import {
   type Names,
-  type Told,
+  type ToldDelivery,
   tellDelivery,
   tellEndless,
   tellRefused,
@@ -53,6 +55,7 @@ const event = z.object({
   sentence,
   command,
   pipeline,
+  deletion: stoppingDeletion,
   destinations: z.array(
     z.object({
       destinationId: z.string(),
@@ -87,6 +90,7 @@ export const eventAnswer = z.object({
   cause: cause.describe("The worst of all events under this message id; unknown where there is none."),
   sentence,
   command,
+  deletion: stoppingDeletion,
   events: z.array(event).describe("Two sources may share a message id, and a repeat is an event too."),
   cut: z
     .boolean()
@@ -130,7 +134,7 @@ function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
     return {
       ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: isoTime(rejectedAtMs) },
       ...{ cause: judged.cause, ...tellRejected(judged.rejected) },
-      ...{ destinations: [], sentByHand: [], pipeline: null },
+      ...{ destinations: [], sentByHand: [], pipeline: null, deletion: null },
       timeline: [rejectedStep(judged.rejected)],
     };
   }
@@ -145,7 +149,7 @@ function refusedView(refused: ListedRefusal, { names }: ViewTerms): z.output<typ
   return {
     ...{ sourceId, userKey: null, event: null, origin: null, type: null, receivedAt: isoTime(atMs), cause: "refused" },
     ...tellRefused(refused, names),
-    ...{ destinations: [], sentByHand: [], pipeline: null },
+    ...{ destinations: [], sentByHand: [], pipeline: null, deletion: null },
     timeline: [refusedStep(refused)],
   };
 }
@@ -160,8 +164,10 @@ function unroutedView(
     ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: ofIt },
     ...tellUnrouted(judged, terms.names),
     origin: { partition: unrouted.originPartition, offset: unrouted.originOffset },
-    ...{ sentByHand: [], pipeline: null },
-    destinations: deliveries.map((delivery) => destinationView(delivery, toldOf(delivery, terms))),
+    ...{ sentByHand: [], pipeline: null, deletion: viewDeletion(judged.stoppedBy) },
+    destinations: deliveries.map((delivery) =>
+      destinationView(delivery, toldOf(delivery, { ...terms, stoppedBy: undefined })),
+    ),
     timeline: [...receivedSteps(receivedAtMs), unroutedStep(unrouted)],
   };
 }
@@ -177,7 +183,7 @@ function unfinishedView(
     ...tellUnfinished(unfinished, names),
     origin: { partition, offset },
     pipeline: pipelineOf("router", unfinished),
-    ...{ destinations: [], sentByHand: [] },
+    ...{ deletion: null, destinations: [], sentByHand: [] },
     timeline: [...receivedSteps(receivedAtMs)],
   };
 }
@@ -190,19 +196,19 @@ function routedView(
   judged: Extract<JudgedEvent, { readonly routed: RoutedEvent }>,
   terms: ViewTerms,
 ): z.output<typeof event> {
-  const { routed, deliveries, cause: worst } = judged;
+  const { routed, deliveries, cause: worst, stoppedBy } = judged;
   const { said, letters, purged, sourceId, origin } = routed;
   const any = said ?? letters[0] ?? purged[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
   const told = deliveries.map((delivery) => {
     const facts = routed.deliveries.get(delivery.destinationId);
-    return { delivery, told: toldOf(delivery, terms, newestAttempt(facts)) };
+    return { delivery, told: toldOf(delivery, { ...terms, stoppedBy }, newestAttempt(facts)) };
   });
   const leading = told[0]?.told ?? UNKNOWN;
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
     ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
-    pipeline: null,
+    ...{ pipeline: null, deletion: viewDeletion(stoppedBy) },
     destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
     sentByHand: [...resendsOf([judged])].map((replayId) => ({ replayId, by: terms.resentBy.get(replayId) ?? null })),
     timeline: [...receivedSteps(receivedAtMs), ...deliverySteps(routed, terms.resentBy)],
@@ -218,10 +224,10 @@ function newestAttempt(facts: Pick<EventDelivery, "attempts"> | undefined): Atte
 /** `newest`: the newest logged attempt, where there is one. */
 function toldOf(
   { destinationId, verdict }: JudgedDelivery,
-  { messageId, names, nowMs, beside }: ViewTerms,
+  { messageId, names, nowMs, beside, stoppedBy }: ViewTerms & Pick<ToldDelivery, "stoppedBy">,
   newest: AttemptRecord | null = null,
 ): Told {
-  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs, beside }, names);
+  if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs, beside, stoppedBy }, names);
   const name = names.destination(destinationId);
   if (newest !== null) return tellEndless(newest, name);
   return {

@@ -8,7 +8,7 @@ const answered = (state: PipelineAnswer["state"]): PipelineAnswer => ({
 
 const searched = (differing: Partial<SearchedFor> = {}): SearchedFor => ({
   ...{ messageId: "m 1", origin: undefined, keepMs: 7 * 86_400_000, search: answered("searched"), unlogged: "" },
-  ...{ isComplete: true, ...differing },
+  ...{ hiddenBy: undefined, isComplete: true, ...differing },
 });
 
 const sentence = (differing: Partial<SearchedFor>) => tellNothing("unknown", searched(differing)).sentence;
@@ -49,5 +49,10 @@ describe("a message id under which nothing was found", () => {
         "Not delivered: a deletion request stopped the user's events.",
       );
     }
+    const hiddenBy = { state: "in_force", id: "ticket-1", requestedAtMs: 0 } as const;
+    expect(tellNothing("suppressed", searched({ hiddenBy }))).toEqual({
+      sentence: "Not delivered: the deletion request ticket-1 of 1970-01-01T00:00:00.000Z stopped the user's events.",
+      command: "posthaste deletions get ticket-1",
+    });
   });
 });

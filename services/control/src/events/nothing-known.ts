@@ -1,7 +1,10 @@
 /** The answer for a message id under which control found no event. */
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
+import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
-import { shellWord, type Told } from "./verdict-sentences.ts";
+import { tellStopped } from "./stopped-view.ts";
+import type { Told } from "./told.ts";
+import { shellWord } from "./verdict-sentences.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -15,15 +18,14 @@ export interface SearchedFor {
   readonly search: PipelineAnswer | null;
   /** See `unloggedEnds`. */
   readonly unlogged: string;
+  /** The deletion request that hides dead letters under the message id. */
+  readonly hiddenBy: StoppedBy | undefined;
   /** True where control has read the whole log; before that, it may still find what it has not found. */
   readonly isComplete: boolean;
 }
 
 export function tellNothing(cause: VerdictCause, searched: SearchedFor): Told {
-  if (cause === "suppressed") {
-    const sentence = "Not delivered: a deletion request stopped the user's events.";
-    return { sentence, command: "posthaste deletions list" };
-  }
+  if (cause === "suppressed") return tellStopped("Not delivered", searched.hiddenBy);
   const { messageId, origin, isComplete } = searched;
   const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;
   const sentence = `${nothing}${isComplete ? inAll(searched) : soFar(searched)}.`;

@@ -2,25 +2,33 @@
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import type { Event } from "@posthaste/core/event/event";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { StoppingDeletions } from "../deletions/stopping-deletions.ts";
 import type { Caller } from "../http/caller.ts";
 import type { Route } from "../http/route.ts";
 import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
 import { openScannedTopics } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
+import { readRecord } from "../read-record.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { eventListRoutes } from "./event-list-routes.ts";
 import type { LookupParts } from "./event-lookup.ts";
 import { eventRoutes } from "./event-routes.ts";
 import type { LogSettings } from "./logged-share.ts";
+import type { NameDeletionsParts } from "./name-deletions.ts";
 import { scanRoutes } from "./scan-routes.ts";
 
-export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
+/** How long reading one event may take, in ms; after that the verdict goes without it. */
+const EVENT_MS = 1000;
+
+export interface OpenEventsOptions extends Omit<LookupParts, "pipeline" | "naming"> {
   readonly connection: KafkaConnection;
   readonly openCodec: OpenCodec;
   readonly names: TopicNames;
   readonly suppressed: SuppressedUsers;
+  readonly stopping: Pick<StoppingDeletions, "find">;
   readonly beside: BesideLogs;
   readonly clock: Clock;
   /** See `ScanRoutesOptions`. */
@@ -34,11 +42,21 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline"> {
 /** Resolves when the codecs are open. */
 export async function openEvents(options: OpenEventsOptions): Promise<readonly Route[]> {
   const { connection, openCodec, names, clock, isStillAllowed } = options;
-  const [pipeline, topics] = await Promise.all([
+  const [pipeline, topics, eventCodec] = await Promise.all([
     openPipelineSearch({ connection, openCodec, names, clock }),
     openScannedTopics({ connection, openCodec, names }),
+    openCodec<Event>("event"),
   ]);
-  const parts = { ...options, pipeline, nowMs: clock.nowMs };
+  const naming: NameDeletionsParts = {
+    deletions: options.stopping,
+    readEvent: async (place) => {
+      const record = await readRecord(connection, { topic: names.events, ...place }, EVENT_MS);
+      if (record === null || record.value === null) return null;
+      await eventCodec.prefetch(record.value);
+      return eventCodec.decode(record.value);
+    },
+  };
+  const parts = { ...options, pipeline, naming, nowMs: clock.nowMs };
   const scan = new TopicScan({ connection, topics, clock });
   return [...eventListRoutes(parts), ...eventRoutes(parts), ...scanRoutes({ scan, isStillAllowed })];
 }

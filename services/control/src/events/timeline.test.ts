@@ -11,7 +11,10 @@ const NONE: EventDelivery = { attempts: [], deferrals: [], letters: [], unfinish
 
 function stepsOf(facts: Partial<EventDelivery>, resentBy = new Map<string, string>()) {
   const deliveries = new Map([["dst_1", { ...NONE, ...facts }]]);
-  return deliverySteps({ sourceId: "src_1", origin: null, deliveries, said: null, letters: [], purged: [] }, resentBy);
+  return deliverySteps(
+    { sourceId: "src_1", origin: null, deliveries, said: null, letters: [], purged: [], users: [] },
+    resentBy,
+  );
 }
 
 it("a step says a cause or a reason in words, and has its code beside them", () => {

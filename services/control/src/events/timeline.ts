@@ -11,6 +11,7 @@ import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { RoutedEvent } from "./event-facts.ts";
 import { isResend, type ResentBy } from "./resent-by.ts";
+import { statusAndCode } from "./verdict-sentences.ts";
 
 export const timelineStep = z.object({
   time: z.iso.datetime(),
@@ -55,8 +56,9 @@ export function receivedSteps(receivedAtMs: number | null): readonly Step[] {
   return [ofEvent(receivedAtMs, { what: "received", detail: "the call was accepted", note: null })];
 }
 
-export function rejectedStep({ rejectedAtMs, code, message }: ListedRejectedCall): Step {
-  return ofEvent(rejectedAtMs, { what: "rejected", detail: message, note: code });
+export function rejectedStep(rejected: ListedRejectedCall): Step {
+  const { rejectedAtMs, message } = rejected;
+  return ofEvent(rejectedAtMs, { what: "rejected", detail: message, note: statusAndCode(rejected) });
 }
 
 export function refusedStep({ atMs, status, code }: ListedRefusal): Step {

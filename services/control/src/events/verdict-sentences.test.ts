@@ -4,7 +4,7 @@ import type { DeliveryVerdict } from "@posthaste/core/verdict/verdict";
 import { expect, it } from "vitest";
 import { NO_HEALTH, urlHealth } from "../../test/health-writer.ts";
 import { besideLogs } from "./beside-logs.ts";
-import { tellDelivery } from "./verdict-sentences.ts";
+import { statusAndCode, tellDelivery, tellRefused, tellRejected } from "./verdict-sentences.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");
 const MINUTE_MS = 60_000;
@@ -26,7 +26,7 @@ const silent = { processes: () => [], of: () => [] };
 
 function sentenceOf(verdict: DeliveryVerdict, health: Parameters<typeof besideLogs>[1] = heard): string {
   const beside = besideLogs(createTopicNames("posthaste"), health);
-  const delivery = { messageId: "m", destinationId: "dst_1", nowMs: NOON_MS, beside };
+  const delivery = { messageId: "m", destinationId: "dst_1", nowMs: NOON_MS, beside, stoppedBy: undefined };
   return tellDelivery(verdict, delivery, names).sentence;
 }
 
@@ -111,4 +111,48 @@ it("a dead letter says its reason, its class and what helps", () => {
   expect(sentenceOf({ ...DEAD, last: [{ url: HOOK, status: 404, error: null }] })).toMatch(/; check the URL/);
   expect(sentenceOf({ ...DEAD, place: null })).toMatch(/ answered 401\); its dead letter was purged\.$/);
   expect(sentenceOf({ ...DEAD, place: null, reasonClass: null })).toBe(`${GIVEN_UP} (${HOOK} answered 401).`);
+});
+
+const REJECTED = {
+  ...{ sourceId: "src_1", rejectedAtMs: NOON_MS, message: "Say whose it is.", index: 0, single: true },
+  ...{ messageId: "m", userKey: null, event: null, code: "missing_user" },
+};
+
+it.each([
+  ["answered 400 missing_user", {}, "400 missing_user"],
+  ["answered 413 call_too_large", { code: "call_too_large" }, "413 call_too_large"],
+])("a call that was refused by itself says that ingest %s, and what to change", (answered, differing, told) => {
+  const rejected = { ...REJECTED, ...differing };
+  expect(tellRejected(rejected)).toEqual({
+    sentence: `Not accepted: ingest ${answered}. Say whose it is.`,
+    command: "posthaste sources calls src_1",
+  });
+  expect(statusAndCode(rejected)).toBe(told);
+});
+
+it("a call whose status is not known is told of without one", () => {
+  for (const differing of [{ single: null }, { code: "of_tomorrow" }]) {
+    const rejected = { ...REJECTED, ...differing };
+    expect(tellRejected(rejected).sentence).toBe(`Not accepted: ${rejected.code}. Say whose it is.`);
+    expect(statusAndCode(rejected)).toBe(rejected.code);
+  }
+  const ofBatch = { ...REJECTED, single: false, index: 3 };
+  expect(tellRejected(ofBatch).sentence).toBe("Not accepted as call 3 of its batch: missing_user. Say whose it is.");
+  expect(statusAndCode(ofBatch)).toBe("missing_user");
+});
+
+const REFUSED = {
+  ...{ sourceId: "src_1", atMs: NOON_MS, path: "/v1/batch", bytes: 7, userAgent: null, messageIds: [] },
+  ...{ unknownKey: null },
+};
+
+it.each([
+  [401, "source_disabled", /The source is switched off/, "posthaste sources update src_1 --enabled"],
+  [401, "missing_write_key", /Send the source's write key/, "posthaste sources list"],
+  [429, "rate_limited", /The source sends more than it may/, null],
+])("a request that was answered %i %s says what to change of that", (status, code, says, command) => {
+  const told = tellRefused({ ...REFUSED, status, code }, names);
+  expect(told.sentence).toMatch(new RegExp(`of source src_1 was answered ${status} ${code} at 2026-11-21T12:00:00`));
+  expect(told.sentence).toMatch(says);
+  expect(told.command).toBe(command);
 });

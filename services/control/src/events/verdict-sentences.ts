@@ -2,24 +2,23 @@
  * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. It names
  * sources and destinations where control knows their names, and by their ids where it does not.
  */
+import { CALL_REFUSAL_STATUS } from "@posthaste/core/call/call";
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { attemptsLeft } from "@posthaste/core/verdict/attempts-left";
 import type { Behind, DeliveryVerdict, OtherVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
+import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import { remedyOf } from "../deliveries/letter-groups.ts";
 import { isoTime } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
+import { adviceFor } from "../sources/refusal-advice.ts";
 import type { BesideLogs, Obstacle } from "./beside-logs.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
-
-export interface Told {
-  readonly sentence: string;
-  /** A command line; null where there is nothing to do. */
-  readonly command: string | null;
-}
+import { tellStopped } from "./stopped-view.ts";
+import type { Told } from "./told.ts";
 
 export interface Names {
   readonly source: (id: string) => string;
@@ -38,14 +37,14 @@ const DEFERRED_FOR: Readonly<Record<string, (obstacle: Obstacle) => string>> = {
     "a secret of it is under a key that delivery lacks, until its POSTHASTE_SECRET_KEYS has the key again",
 };
 
-const STOPPED = "a deletion request stopped the user's events";
-
 /** A delivery of which something is told. */
 export interface ToldDelivery {
   readonly messageId: string;
   readonly destinationId: string;
   readonly nowMs: number;
   readonly beside: BesideLogs;
+  /** What is known of the deletion request, where one stopped it. */
+  readonly stoppedBy: StoppedBy | undefined;
 }
 
 export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: ToldDelivery, names: Names): Told {
@@ -79,7 +78,7 @@ export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: 
       return { sentence: `Not sent to ${name}: it was off${offInWords(verdict)}. ${unless}`, command };
     }
     case "suppressed":
-      return { sentence: `Not delivered to ${name}: ${STOPPED}.`, command: "posthaste deletions list" };
+      return tellStopped(`Not delivered to ${name}`, delivery.stoppedBy);
     case "dead_letter":
       return tellDead(verdict, name);
   }
@@ -138,7 +137,7 @@ type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }
 
 /** An event that led to no delivery. */
 export function tellUnrouted(
-  { unrouted: event, deliveries, madeAfter, firstAtMs }: JudgedUnrouted,
+  { unrouted: event, deliveries, madeAfter, firstAtMs, stoppedBy }: JudgedUnrouted,
   names: Names,
 ): Told {
   const source = names.source(event.sourceId);
@@ -179,10 +178,7 @@ export function tellUnrouted(
       return done(`Not delivered again: ${source} sent this message id before, ${where}${when}.`);
     }
     case "suppressed":
-      return {
-        sentence: `Not delivered: ${STOPPED}.`,
-        command: "posthaste deletions list",
-      };
+      return tellStopped("Not delivered", stoppedBy);
     case "other":
       return done("Not delivered, for a cause that this release does not know.");
   }
@@ -210,32 +206,39 @@ export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: 
   return { sentence, command: `posthaste deliveries --message-id ${shellWord(messageId)}` };
 }
 
-/** What the source should change, by the status with which ingest refused a whole request. */
-const REMEDIES: Readonly<Record<number, string>> = {
-  400: "send a body that can be read",
-  401: "send the write key of a source",
-  404: "send to a path that ingest has",
-  413: "send less at a time",
-  415: "send JSON",
-  429: "send it again later",
-  503: "send it again later",
-};
-
 /** A request that ingest refused as a whole. */
 export function tellRefused({ sourceId, atMs, status, code, unknownKey }: ListedRefusal, names: Names): Told {
   const key = unknownKey === null ? "" : ` (${unknownKey})`;
   const from = sourceId === UNKNOWN_SOURCE_ID ? `a sender without a known key${key}` : names.source(sourceId);
-  const remedy = REMEDIES[status] === undefined ? "" : `: ${REMEDIES[status]}`;
-  const answered = `was answered ${status} ${code} at ${isoTime(atMs)}${remedy}`;
-  const command = status === 401 ? "posthaste sources list" : null;
-  return { sentence: `Not accepted: the whole request of ${from} ${answered}.`, command };
+  const answered = `was answered ${status} ${code} at ${isoTime(atMs)}. ${adviceFor(code)}`;
+  return { sentence: `Not accepted: the whole request of ${from} ${answered}`, command: commandFor(code, sourceId) };
 }
 
-/** A call that ingest rejected. */
-export function tellRejected({ single, code, message, index }: ListedRejectedCall): Told {
-  if (single === false) return done(`Not accepted as call ${index} of its batch: ${code}. ${message}`);
-  return done(`Not accepted: ${code}. ${message}`);
+function commandFor(code: string, sourceId: string): string | null {
+  if (code === "missing_write_key" || code === "unknown_write_key") return "posthaste sources list";
+  const isOff = code === "source_disabled" && sourceId !== UNKNOWN_SOURCE_ID;
+  return isOff ? `posthaste sources update ${sourceId} --enabled` : null;
 }
+
+/** A call that ingest rejected. Its message says what to change. */
+export function tellRejected(rejected: ListedRejectedCall): Told {
+  const { single, code, message, index, sourceId } = rejected;
+  const command = `posthaste sources calls ${sourceId}`;
+  if (single === false) return { sentence: `Not accepted as call ${index} of its batch: ${code}. ${message}`, command };
+  const answered = statusAndCode(rejected);
+  return { sentence: `Not accepted: ${answered === code ? "" : "ingest answered "}${answered}. ${message}`, command };
+}
+
+/**
+ * `400 missing_user`; the code alone of a call of a batch, and where the status is not known: of a later release's
+ * code, and of an earlier release's entry, which may be of a batch.
+ */
+export function statusAndCode({ single, code }: Pick<ListedRejectedCall, "single" | "code">): string {
+  const status = single === true ? STATUSES.get(code) : undefined;
+  return status === undefined ? code : `${status} ${code}`;
+}
+
+const STATUSES: ReadonlyMap<string, number> = new Map(Object.entries(CALL_REFUSAL_STATUS));
 
 function done(sentence: string): Told {
   return { sentence, command: null };

@@ -12,3 +12,9 @@ export function isEntrySuppressed(suppressed: SuppressedDigests, { users }: Pick
   }
   return false;
 }
+
+/** The digests of the users that an entry is about. */
+export function userDigestsOf({ users }: Pick<JournalEntry, "users">): readonly string[] {
+  const count = users.length / DIGEST_LENGTH;
+  return Array.from({ length: count }, (_, at) => users.slice(at * DIGEST_LENGTH, (at + 1) * DIGEST_LENGTH));
+}

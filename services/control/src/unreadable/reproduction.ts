@@ -27,8 +27,8 @@ const SEND_TIMEOUT_MS = 10_000;
 export interface Reproduced {
   /** The number of records that were produced again. */
   readonly count: number;
-  /** The number of records that their topic does not take, such as those larger than its limit is now. */
-  readonly refused: number;
+  /** The entries whose records their topic does not take, such as those larger than its limit is now. */
+  readonly refused: readonly UnreadableEntry[];
   /** The entries whose records are no longer in `posthaste.unreadable`. */
   readonly gone: readonly UnreadableEntry[];
 }
@@ -47,8 +47,8 @@ export async function reproduce(
     topics: [...new Set([names.unreadable, names.audit, ...targets])],
   });
   try {
-    let [count, refused, isAudited] = [0, 0, false];
-    const gone: UnreadableEntry[] = [];
+    let [count, isAudited] = [0, false];
+    const [refused, gone]: [UnreadableEntry[], UnreadableEntry[]] = [[], []];
     // The audit's record of who asked goes before the first record, in a send of its own: a refusal of the other record
     // does not tell whether the audit has this one.
     const audit = async () => {
@@ -58,7 +58,7 @@ export async function reproduce(
     for (const entry of entries) {
       const outcome = await reproduceOne({ connection, names, producer, target, audit }, entry);
       if (outcome === "sent") count += 1;
-      if (outcome === "refused") refused += 1;
+      if (outcome === "refused") refused.push(entry);
       if (outcome === "gone") gone.push(entry);
     }
     return { count, refused, gone };

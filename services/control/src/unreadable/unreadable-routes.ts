@@ -58,6 +58,7 @@ const reproduceAnswer = z.object({
   matched: z.int().describe("Records that fit and were not produced again yet."),
   reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
   refused: z.int().describe("Those that their topic does not take: they are larger than its limit now."),
+  refusedPlaces: z.array(z.string()).describe("The places of those: topic/partition/offset, oldest first."),
 });
 
 export function unreadableRoutes({ journal, reproduce, trail, clock }: UnreadableRoutesOptions): readonly Route[] {
@@ -102,14 +103,17 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
           const fitting = journal
             .entries()
             .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
-          if (dryRun || fitting.length === 0) return { matched: fitting.length, reproduced: 0, refused: 0 };
+          if (dryRun || fitting.length === 0) {
+            return { matched: fitting.length, reproduced: 0, refused: 0, refusedPlaces: [] };
+          }
           // The oldest come first, in the order in which the services put them aside.
           const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
           const to = { ...wanted, records: chosen.length };
           const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
           const { count, refused, gone } = await reproduce(chosen, audited);
           for (const entry of gone) journal.drop(entry);
-          return { matched: fitting.length - gone.length, reproduced: count, refused };
+          const refusedPlaces = refused.map(placeOf);
+          return { matched: fitting.length - gone.length, reproduced: count, refused: refused.length, refusedPlaces };
         }),
     }),
   ];

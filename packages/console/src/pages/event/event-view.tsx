@@ -97,7 +97,7 @@ interface EventFactsProps {
 }
 
 function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: above }: EventFactsProps) {
-  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline } = event;
+  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline, deletion } = event;
   return (
     <article className={styles["event"]}>
       <h2>{[type, name].filter((each) => each !== null).join(" · ") || "A call that was not taken"}</h2>
@@ -109,6 +109,13 @@ function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: abov
         {userKey !== null && (
           <Fact name="User">
             <Copied what="user id" text={userKey} />
+          </Fact>
+        )}
+        {deletion !== null && (
+          <Fact name="Stopped by">
+            the deletion <a href={`/deletions/${encodeURIComponent(deletion.id)}`}>{deletion.id}</a> of{" "}
+            <MomentText at={deletion.requestedAt} withDistance />
+            {deletion.ended && ", which has ended since"}
           </Fact>
         )}
       </dl>

@@ -56,10 +56,16 @@ function Action({ verdict, nameOf }: RemedyProps) {
     case "integration_off":
       return <ActionLink href={`/sources/${its.sourceId}`}>Change what the source sends</ActionLink>;
     case "suppressed":
-      return <ActionLink href="/deletions">Deletions</ActionLink>;
+      return <ToDeletion deletion={verdict.deletion} />;
     default:
       return null;
   }
+}
+
+/** The deletion request that stopped it; all of them where it is not known. */
+function ToDeletion({ deletion }: Pick<EventVerdict, "deletion">) {
+  if (deletion === null) return <ActionLink href="/deletions">Deletions</ActionLink>;
+  return <ActionLink href={`/deletions/${encodeURIComponent(deletion.id)}`}>Deletion {deletion.id}</ActionLink>;
 }
 
 /** The one delivery that waits, of all events of a verdict; null for none or several. */

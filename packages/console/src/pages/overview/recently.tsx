@@ -95,7 +95,7 @@ function changesOf(
     .map((change) => {
       const deed = deedWords(change, nameOf);
       return {
-        ...{ key: change.requestId + change.id, time: change.time, text: `${change.actor} ${deed}` },
+        ...{ key: `${change.requestId} ${change.id}`, time: change.time, text: `${change.actor} ${deed}` },
         words: (
           <>
             <strong>{change.actor}</strong> {deed}

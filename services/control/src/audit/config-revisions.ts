@@ -1,0 +1,72 @@
+/** The revisions of a source or a destination, as the configuration's topics have them. */
+import type { AuditedChange } from "@posthaste/core/access/audit-entry";
+import type { Source } from "@posthaste/core/config/source";
+import type { ConfigStore } from "../config-store/config-store.ts";
+import { type DestinationRevision, destinationFromEntry } from "../read-model/destination-entry.ts";
+import type { ReadModel } from "../read-model/read-model.ts";
+
+/** The most revisions that are looked at, the newest ones. */
+const MOST = 500;
+
+export interface ConfigRevision {
+  readonly revision: number;
+  readonly atMs: number;
+  readonly isRemoval: boolean;
+  /** What is known to differ from the revision before. */
+  readonly changes: readonly AuditedChange[];
+}
+
+/** Answers the revisions of what has this id, the newest first; none for an id of anything else. Never rejects. */
+export type RevisionsOf = (id: string) => Promise<readonly ConfigRevision[]>;
+
+export interface ConfigRevisionsParts {
+  readonly sources: Pick<ConfigStore<Source>, "get">;
+  readonly readModel: Pick<ReadModel, "newest">;
+}
+
+/** Of a source only the newest revision is known: no journal has those before. */
+export function configRevisions({ sources, readModel }: ConfigRevisionsParts): RevisionsOf {
+  return async (id) => {
+    const source = sources.get(id);
+    if (source !== undefined) {
+      return [{ revision: source.revision, atMs: source.updatedAtMs, isRemoval: false, changes: [] }];
+    }
+    const query = { destinationId: id, limit: MOST };
+    // While the read model cannot be asked, the audit goes without them.
+    const entries = await readModel.newest("destination_config", query).catch(() => []);
+    return revisionsOf(entries.map(destinationFromEntry));
+  };
+}
+
+/** A record that tables ignored is left out, since it changed nothing: a late one, or one that was written again. */
+function revisionsOf(records: readonly DestinationRevision[]): readonly ConfigRevision[] {
+  const revisions: ConfigRevision[] = [];
+  let before: DestinationRevision | null = null;
+  for (const record of records.toSorted((a, b) => a.offset - b.offset)) {
+    if (before !== null && record.revision <= before.revision) continue;
+    const { revision, atMs, state } = record;
+    revisions.unshift({ revision, atMs, isRemoval: state === "removed", changes: changesSince(before, record) });
+    before = record;
+  }
+  return revisions;
+}
+
+function changesSince(before: DestinationRevision | null, { revision, state, sourceIds }: DestinationRevision) {
+  if (before === null) return [{ field: "revision", from: null, to: String(revision) }];
+  const now = { revision: String(revision), enabled: enabledIn(state), sourceIds: sourcesIn(sourceIds) };
+  const then = {
+    ...{ revision: String(before.revision), enabled: enabledIn(before.state), sourceIds: sourcesIn(before.sourceIds) },
+  };
+  const fields = ["revision", "enabled", "sourceIds"] as const;
+  return fields
+    .filter((field) => now[field] !== then[field])
+    .map((field) => ({ field, from: then[field], to: now[field] }));
+}
+
+function enabledIn(state: DestinationRevision["state"]): string | null {
+  return state === "removed" ? null : String(state === "on");
+}
+
+function sourcesIn(sourceIds: readonly string[]): string | null {
+  return sourceIds.length === 0 ? null : JSON.stringify(sourceIds);
+}

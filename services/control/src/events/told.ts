@@ -1,0 +1,6 @@
+/** What a verdict says of one thing. */
+export interface Told {
+  readonly sentence: string;
+  /** A command line; null where there is nothing to do. */
+  readonly command: string | null;
+}
