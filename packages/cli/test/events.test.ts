@@ -49,7 +49,7 @@ describe("events why", () => {
       events: [{ ...event, destinations }],
     });
     const { code, stdout } = await posthaste(["events", "why", "m1"]);
-    expect([code, stdout]).toEqual([3, "Given up at A.\n\nsrc_1  track    ada\n  Delivered to B.\n"]);
+    expect([code, stdout]).toEqual([3, "Given up at A.\n\nsrc_1  track  ada\n  Delivered to B.\n"]);
   });
 });
 

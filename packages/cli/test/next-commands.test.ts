@@ -57,7 +57,9 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
     ["secret", "next", ...SECRET, "FILE"],
     "POST /v1/destinations/dst_1/secret/next",
     { id: "dst_1" },
-    "  posthaste send dst_1 --sign-with next   tries it\n  posthaste secret undo dst_1             forgets it\n",
+    "  posthaste send dst_1 --sign-with next   tries it\n" +
+      "  posthaste secret switch dst_1           signs by it from then on, once every receiver has it\n" +
+      "  posthaste secret undo dst_1             forgets it\n",
   ],
   [
     ["secret", "switch", "dst_1"],

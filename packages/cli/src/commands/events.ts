@@ -61,14 +61,9 @@ function hasArrived({ cause, events }: Entry): boolean {
 function linesOf({ sentence, command, events }: Entry): readonly string[] {
   const lines = [cellText(sentence)];
   for (const event of listOf(events)) {
-    lines.push("", [event.sourceId, event.type, event.event, event.userKey].map(cellText).join("  "));
+    lines.push("", wordsOf([event.sourceId, event.type, event.event, event.userKey]));
     for (const { time, what, destinationId, detail } of listOf(event.timeline)) {
-      lines.push(
-        `  ${[time, what, destinationId, detail]
-          .map(cellText)
-          .filter((text) => text !== "")
-          .join("  ")}`,
-      );
+      lines.push(`  ${wordsOf([time, what, destinationId, detail])}`);
     }
     for (const destination of listOf(event.destinations)) {
       // The worst destination's sentence stands at the top already, and its command at the end.
@@ -79,6 +74,14 @@ function linesOf({ sentence, command, events }: Entry): readonly string[] {
   }
   if (typeof command === "string") lines.push("", `Next: ${cellText(command)}`);
   return lines;
+}
+
+/** What is known of them, in one line. */
+function wordsOf(values: readonly unknown[]): string {
+  return values
+    .map(cellText)
+    .filter((text) => text !== "")
+    .join("  ");
 }
 
 function listOf(value: unknown): readonly Entry[] {

@@ -28,6 +28,7 @@ export function addSecret(program: Command, perform: Perform): void {
         printer.document(await api.call("POST", pathOf(id, "next"), { sharedSecret }));
         sayNext(printer, [
           [["send", id, "--sign-with", "next"], "tries it"],
+          [["secret", "switch", id], "signs by it from then on, once every receiver has it"],
           [["secret", "undo", id], "forgets it"],
         ]);
         return EXIT.done;
