@@ -15,8 +15,9 @@ interface Open {
 }
 
 /**
- * Null where no fact is known. `nowMs`: ms since the epoch. `settle`: of the destination, where it is known. Under `any`
- * each fact is of the whole delivery, also where the destination's URLs were changed between two; else of its URLs.
+ * Null where no fact is known. `nowMs`: ms since the epoch. `settle`: of the destination, where it is known. Under
+ * `any` each fact is of the whole delivery, also where the destination's URLs were changed between two; else of its
+ * URLs.
  */
 export function judgeDelivery(
   facts: DeliveryFacts,

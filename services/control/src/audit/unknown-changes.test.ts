@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AuditPage, AuditQuery, HeldEntry } from "./audit-journal.ts";
-import type { ConfigRevision } from "./config-revisions.ts";
-import { findUnknownChanges, mergedPage, type UnknownChange, withoutEntry } from "./unknown-changes.ts";
+import {
+  type ConfigRevision,
+  findUnknownChanges,
+  mergedPage,
+  type UnknownChange,
+  withoutEntry,
+} from "./unknown-changes.ts";
 
 const NOW_MS = 1_000_000;
 const FIRST = { below: 1000, belowRevision: 1000 };

@@ -2,8 +2,8 @@
  * Changes of which the audit has no entry: a record that somebody wrote straight into a topic of the configuration, or
  * one from before there was an audit. Nobody is known to have made them.
  */
+import type { AuditedChange } from "@posthaste/core/access/audit-entry";
 import type { AuditJournal, AuditPage, HeldEntry } from "./audit-journal.ts";
-import type { ConfigRevision, RevisionsOf } from "./config-revisions.ts";
 
 /** The name of whoever is not known, and of the way by which it was asked for. */
 export const UNKNOWN = "unknown";
@@ -14,6 +14,17 @@ export const UNKNOWN = "unknown";
 const APART_MS = 10_000;
 /** The most entries of one thing that are compared with its revisions. */
 const MOST_ENTRIES = 2000;
+
+export interface ConfigRevision {
+  readonly revision: number;
+  readonly atMs: number;
+  readonly isRemoval: boolean;
+  /** What is known to differ from the revision before. */
+  readonly changes: readonly AuditedChange[];
+}
+
+/** Answers the revisions of what has this id, the newest first; none for an id of anything else. Never rejects. */
+export type RevisionsOf = (id: string) => Promise<readonly ConfigRevision[]>;
 
 export interface UnknownChange {
   readonly revision: number;

@@ -1,6 +1,7 @@
 /**
- * Finds the deletion request that stopped a user's events. No table knows it: memory has the digests of suppressed users
- * and the requests without their users, so the requests that may be it are read from their topic, the likeliest first.
+ * Finds the deletion request that stopped a user's events. No table knows it: memory has the digests of suppressed
+ * users and the requests without their users, so the requests that may be it are read from their topic, the likeliest
+ * first.
  */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
@@ -19,7 +20,7 @@ export interface StoppedUser {
   readonly sourceId: string;
   /** The digests (`userDigest`) of the users that the event is about: of an alias there are two. */
   readonly digests: readonly string[];
-  /** When the event was stopped, in ms since the epoch; null for one that is hidden since its user is suppressed now. */
+  /** When the event was stopped, ms since the epoch; null for one that is hidden, since its user is suppressed now. */
   readonly atMs: number | null;
 }
 

@@ -15,7 +15,7 @@ const MOST = 5;
 
 export interface NameDeletionsParts {
   readonly deletions: Pick<StoppingDeletions, "find">;
-  /** The event at a place of `posthaste.events`; null where it is no longer there. Rejects where brokers do not answer. */
+  /** The event at a place of `posthaste.events`; null where it is no longer there. Rejects while brokers are silent. */
   readonly readEvent: (place: { readonly partition: number; readonly offset: number }) => Promise<Event | null>;
 }
 

@@ -1,23 +1,12 @@
 /** The revisions of a source or a destination, as the configuration's topics have them. */
-import type { AuditedChange } from "@posthaste/core/access/audit-entry";
 import type { Source } from "@posthaste/core/config/source";
-import type { ConfigStore } from "../config-store/config-store.ts";
-import { type DestinationRevision, destinationFromEntry } from "../read-model/destination-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import type { ConfigRevision, RevisionsOf } from "./audit/unknown-changes.ts";
+import type { ConfigStore } from "./config-store/config-store.ts";
+import { type DestinationRevision, destinationFromEntry } from "./read-model/destination-entry.ts";
+import type { ReadModel } from "./read-model/read-model.ts";
 
 /** The most revisions that are looked at, the newest ones. */
 const MOST = 500;
-
-export interface ConfigRevision {
-  readonly revision: number;
-  readonly atMs: number;
-  readonly isRemoval: boolean;
-  /** What is known to differ from the revision before. */
-  readonly changes: readonly AuditedChange[];
-}
-
-/** Answers the revisions of what has this id, the newest first; none for an id of anything else. Never rejects. */
-export type RevisionsOf = (id: string) => Promise<readonly ConfigRevision[]>;
 
 export interface ConfigRevisionsParts {
   readonly sources: Pick<ConfigStore<Source>, "get">;
