@@ -1,4 +1,4 @@
-/** A webhook is connected: the rule of use-connecting.ts, the form, its test, and the first event. */
+/** A webhook is connected: the rules of use-connecting.ts and url-fields.tsx, the form, its test, the first event. */
 import { describe, expect, it } from "vitest";
 import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
