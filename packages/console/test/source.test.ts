@@ -177,6 +177,7 @@ describe.skipIf("missing" in found)("a source", () => {
     const key = page.getByRole("region", { name: "Write key" });
     await key.getByText("7zve…", { exact: true }).waitFor();
     expect(await key.getByRole("button").allInnerTexts()).toEqual(["Rotate"]);
+    expect(await key.getByRole("button").getAttribute("aria-disabled")).toBe("true");
   });
 
   it("shows a key short again when it was rotated", async () => {
