@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
-import { dependsOnOwed, judgeHealth, needsSomebody, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
+import { isRecovered, judgeHealth, isNeeding, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
 
 const URL_A = "https://a.example/";
 const DESTINATION = { isEnabled: true, updatedAtMs: 5, urls: [URL_A, "https://b.example/"] };
@@ -166,7 +166,7 @@ describe("whom a destination needs", () => {
     ["nothing is known any more", [{}], null],
   ])("HJ3: tells since when a failing one delivers again: %s", (_, held, sinceMs) => {
     const judged = again(...held);
-    expect([judged.state, judged.deliversAgainSinceMs, dependsOnOwed(judged)]).toEqual([
+    expect([judged.state, judged.deliversAgainSinceMs, isRecovered(judged)]).toEqual([
       "failing",
       sinceMs,
       sinceMs !== null,
@@ -175,27 +175,27 @@ describe("whom a destination needs", () => {
 
   it("HJ3: nobody, once a failing one delivers again and no letter is open and nothing waits", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
-    expect(needsSomebody(judged, NOTHING_OWED, 3000)).toBe(false);
-    expect(needsSomebody(judged, { ...NOTHING_OWED, openLetters: 1 }, 99_000)).toBe(true);
-    expect(needsSomebody(judged, { ...NOTHING_OWED, openLetters: null }, 99_000)).toBe(true);
+    expect(isNeeding(judged, NOTHING_OWED, 3000)).toBe(false);
+    expect(isNeeding(judged, { ...NOTHING_OWED, openLetters: 1 }, 99_000)).toBe(true);
+    expect(isNeeding(judged, { ...NOTHING_OWED, openLetters: null }, 99_000)).toBe(true);
     const failing = again({ deliveredAtMs: 1000, failedAtMs: 2000 });
-    expect(needsSomebody(failing, NOTHING_OWED, 3000)).toBe(true);
+    expect(isNeeding(failing, NOTHING_OWED, 3000)).toBe(true);
   });
 
   it("HJ3: nobody though something waits, once no attempt failed for a minute", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
     for (const waiting of [1, null]) {
-      expect(needsSomebody(judged, { openLetters: 0, waiting }, 62_499)).toBe(true);
-      expect(needsSomebody(judged, { openLetters: 0, waiting }, 62_500)).toBe(false);
+      expect(isNeeding(judged, { openLetters: 0, waiting }, 62_499)).toBe(true);
+      expect(isNeeding(judged, { openLetters: 0, waiting }, 62_500)).toBe(false);
     }
   });
 
   it("HJ3: somebody while a breaker is open, and nobody where it is healthy or off, whatever it owes", () => {
     const owed = { openLetters: 5, waiting: 5 };
     const open = judgeHealth(DESTINATION, [health({ urls: [urlHealth(OPEN)] })], NO_ATTEMPTS);
-    expect(needsSomebody(open, NOTHING_OWED, 99_000)).toBe(true);
-    expect(needsSomebody(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);
+    expect(isNeeding(open, NOTHING_OWED, 99_000)).toBe(true);
+    expect(isNeeding(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);
     const off = judgeHealth({ ...DESTINATION, isEnabled: false }, [health()], FAILED);
-    expect(needsSomebody(off, owed, 3000)).toBe(false);
+    expect(isNeeding(off, owed, 3000)).toBe(false);
   });
 });

@@ -105,13 +105,13 @@ export function judgeHealth(
   return { ...nothing, state: "healthy", sinceMs };
 }
 
-/** Whether HJ3 asks what a destination owes. */
-export function dependsOnOwed({ deliversAgainSinceMs }: JudgedHealth): boolean {
+/** Whether it delivers again though it counts as failing, so that HJ3 asks what it owes. */
+export function isRecovered({ deliversAgainSinceMs }: JudgedHealth): boolean {
   return deliversAgainSinceMs !== null;
 }
 
 /** HJ3. */
-export function needsSomebody(
+export function isNeeding(
   { state, deliversAgainSinceMs }: JudgedHealth,
   { openLetters, waiting }: OwedDeliveries,
   nowMs: number,

@@ -79,7 +79,7 @@ it("what failed is told by URL and answer for an hour, and timeouts as a share o
   expect(known.recent("dst_2")).toMatchObject({ failures: [], timeouts: null });
 });
 
-it("HJ3: tells who needs somebody, and asks what is owed of those alone that deliver again", async () => {
+it("tells who needs somebody (HJ3 of health-state.ts), and asks what is owed of those alone that deliver again", async () => {
   const recent = new RecentCounts(MINUTE_MS);
   recent.add(NOW_MS, { ...{ delivered: 9, retryable: 1, permanent: 0, deferred: 0, latencies: [] } });
   const failing = { ...NO_HEALTH, failedAtMs: NOW_MS - 1000, failingSinceMs: NOW_MS - 1000 };

@@ -8,13 +8,13 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import type { DestinationHealth, FailedRequests } from "@posthaste/core/health/health-record";
 import {
-  dependsOnOwed,
+  isRecovered,
   FAILING_WINDOW_MS,
   HEALTH_STATES,
   type HealthState,
   type JudgedHealth,
   judgeHealth,
-  needsSomebody,
+  isNeeding,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import type { ConfigStore } from "../config-store/config-store.ts";
@@ -146,10 +146,10 @@ export class KnownHealth {
 
   /** Those of the destinations that need somebody (HJ3 of health-state.ts), in their order. */
   async needing(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
-    const waiting = all.some(({ judged }) => dependsOnOwed(judged)) ? await this.waiting() : null;
+    const waiting = all.some(({ judged }) => isRecovered(judged)) ? await this.waiting() : null;
     const needs = await Promise.all(
       all.map(async (each) => {
-        if (!dependsOnOwed(each.judged)) return this.needs(each, waiting, null);
+        if (!isRecovered(each.judged)) return this.needs(each, waiting, null);
         const letters = await this.#parts.deadLetters(each.destination.id).catch(() => null);
         return this.needs(each, waiting, letters);
       }),
@@ -164,7 +164,7 @@ export class KnownHealth {
       openLetters: letters?.open ?? null,
       waiting: waiting === null ? null : sumOf(ofIt.map(({ count }) => count)),
     };
-    return needsSomebody(judged, owed, this.#parts.nowMs());
+    return isNeeding(judged, owed, this.#parts.nowMs());
   }
 
   #judge(destination: Destination): KnownDestination {

@@ -5,8 +5,8 @@
  * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or has become too old.
  * LC2  The cost of a question depends on the number of groups and hours, not of letters, except for the held letters of
  *      the oldest shown hour, which is shown in part: they are looked at one by one.
- * LC3  Each letter is counted as what became of it (LM1 and LM2 of letter-mark.ts), whichever of attempts and letters is
- *      read first, and also once the journals have dropped what said so.
+ * LC3  Each letter is counted as what became of it (LM1 and LM2 of letter-mark.ts), whichever of attempts and letters
+ *      is read first, and also once the journals have dropped what said so.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { replayedFrom } from "./dead-letter-entry.ts";

@@ -160,7 +160,7 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
   );
 }
 
-/** Whether it answers again: it is healthy, or delivers again though it still counts as failing, and since then none of these died. */
+/** Whether it answers again: it is healthy, or fails by what was and delivers now, and none of these died since. */
 function Mended({ group: { destinationId, lastAt, together } }: { readonly group: Group }) {
   const health = useHealthOf(destinationId, together);
   if (health === undefined || (health.state !== "healthy" && health.deliversAgainSince === null)) return null;
