@@ -25,16 +25,19 @@ const folder = mkdtempSync(join(tmpdir(), "posthaste-letters-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const named = {
-  messageId: fc.constantFrom("m-1", "m-2"),
-  destinationId: fc.constantFrom(...Object.keys(SETTLES)),
-  timeMs: fc.integer({ min: 0, max: 11 * HOUR_MS }).map((ms) => BEGIN_MS - ms),
+  messageId: fc.constantFrom("m-1", "m-1", "m-2"),
+  destinationId: fc.constantFrom("dst_any", "dst_each", "dst_each"),
 };
+const hoursAgo = (min: number, max: number) =>
+  fc.integer({ min: min * HOUR_MS, max: max * HOUR_MS }).map((ms) => BEGIN_MS - ms);
 const letter = fc.record({
   ...named,
   what: fc.constant("letter" as const),
+  /** Many are soon too old. */
+  timeMs: hoursAgo(6, 10),
   kind: fc.constantFrom("window_expired", "rejected_by_receiver"),
   errors: fc.constantFrom([], ["503"]),
-  urls: fc.subarray([...URLS]),
+  urls: fc.constantFrom([], URLS.slice(1), [...URLS], [...URLS]),
   user: fc.constantFrom("ann", "ben"),
   /** Which of the letters it was sent again from. */
   from: fc.option(fc.nat(5)),
@@ -42,15 +45,16 @@ const letter = fc.record({
 const attempt = fc.record({
   ...named,
   what: fc.constant("attempt" as const),
-  statuses: fc.array(fc.constantFrom(200, 503), { minLength: 1, maxLength: 2 }),
+  timeMs: hoursAgo(0, 9),
+  statuses: fc.constantFrom([200], [200], [503], [503, 200], [200, 200]),
   isSwapped: fc.boolean(),
 });
 const other = fc.oneof(
-  fc.record({ what: fc.constant("restart" as const) }),
-  fc.record({ what: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: 3 * HOUR_MS }) }),
-  fc.record({ what: fc.constant("purge" as const), of: fc.nat(9) }),
-  fc.record({ what: fc.constant("suppress" as const), user: fc.constantFrom(null, "ann") }),
-  fc.record({ what: fc.constant("read again" as const), of: fc.nat(19) }),
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("restart" as const) }) },
+  { weight: 3, arbitrary: fc.record({ what: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: HOUR_MS }) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("purge" as const), of: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("suppress" as const), user: fc.constantFrom(null, "ann") }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant("read again" as const), of: fc.nat(19) }) },
 );
 type Letter = typeof letter extends fc.Arbitrary<infer Each> ? Each : never;
 type Attempt = typeof attempt extends fc.Arbitrary<infer Each> ? Each : never;
