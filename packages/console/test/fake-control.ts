@@ -19,9 +19,12 @@ const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.jso
 
 /** What an operation is answered with; `pending` waits for the answers that are put next. */
 export type FakeAnswer =
-  | { readonly status?: number; readonly body?: unknown }
-  /** Server-sent events, after which the answer ends. */
-  | { readonly events: readonly (readonly [event: string, data: unknown])[] }
+  | {
+      readonly status?: number;
+      readonly body?: unknown;
+      /** In place of a body: server-sent events, after which the answer ends. */
+      readonly events?: readonly (readonly [event: string, data: unknown])[];
+    }
   | "pending";
 
 /** By operation, such as `GET /v1/sources`, or by that with a query behind it. */
@@ -105,7 +108,7 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
       live.open(asked.query, response);
       return;
     }
-    if (answer !== undefined && "events" in answer) {
+    if (answer?.events !== undefined) {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(answer.events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join(""));
       return;

@@ -22,8 +22,8 @@ async function visitBody(body: string): Promise<Page> {
 }
 
 /**
- * From the press to the frame after the one in which it stands there, its record read meanwhile: how long that took, and
- * how long the page's own thread was at work, which other work on the machine makes no longer.
+ * From the press to the frame after the one in which it stands there, its record read meanwhile: how long that took,
+ * and how long the page's own thread was at work, which other work on the machine makes little longer.
  */
 async function opened(page: Page): Promise<string> {
   const label = "Request to dst_4k2v8m1n0p3q5r7s";
