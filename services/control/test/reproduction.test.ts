@@ -1,4 +1,4 @@
-/** Over the real broker: UP3 and UP4 of reproduction.ts, UJ1 and UJ2 of unreadable-journal.ts. */
+/** Over the real broker: UP3 and UP4 of reproduction.ts, UJ1 and UJ2 of unreadable-entries.ts. */
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
