@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
-import { isRecovered, judgeHealth, isNeeding, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
+import { isNeeding, isRecovered, judgeHealth, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
 
 const URL_A = "https://a.example/";
 const DESTINATION = { isEnabled: true, updatedAtMs: 5, urls: [URL_A, "https://b.example/"] };

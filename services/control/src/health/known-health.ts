@@ -8,13 +8,13 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import type { DestinationHealth, FailedRequests } from "@posthaste/core/health/health-record";
 import {
-  isRecovered,
   FAILING_WINDOW_MS,
   HEALTH_STATES,
   type HealthState,
+  isNeeding,
+  isRecovered,
   type JudgedHealth,
   judgeHealth,
-  isNeeding,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import type { ConfigStore } from "../config-store/config-store.ts";
