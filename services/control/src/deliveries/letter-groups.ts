@@ -121,7 +121,7 @@ function addHour(groups: Map<string, LetterGroup>, hour: VisibleHour): void {
 }
 
 /** What to do about a group that has no open letters, in words. */
-export const NOTHING_LEFT = "nothing: they were delivered since, or died again as newer dead letters";
+export const NOTHING_LEFT = "nothing is left to do: they were delivered since, or died again as newer dead letters";
 
 /** What to do about a group with open letters, in words. */
 export function remedyOf({

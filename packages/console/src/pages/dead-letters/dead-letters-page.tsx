@@ -140,10 +140,9 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       </span>
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
-        {reasonClass}: {remedy}
+        {open > 0 ? `${reasonClass}: ${remedy}` : remedy}
         {reasonClass === "receiver" && open > 0 && <Mended group={group} />}
-        {deliveredSince > 0 &&
-          `; ${countOf(deliveredSince)} more ${deliveredSince === 1 ? "was" : "were"} delivered since`}
+        {deliveredSince > 0 && `; ${deliveredWords(group)}`}
       </span>
       <span className={styles["review"]}>
         {reasonClass === "configuration" && (
@@ -154,10 +153,15 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
             Open settings
           </ActionLink>
         )}
-        <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>
+        {open > 0 && <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>}
       </span>
     </div>
   );
+}
+
+function deliveredWords({ open, deliveredSince }: Group): string {
+  const more = open > 0 ? " more" : "";
+  return `${countOf(deliveredSince)}${more} ${deliveredSince === 1 ? "was" : "were"} delivered since`;
 }
 
 /** Whether it answers again: it is healthy, or fails by what was and delivers now, and none of these died since. */
