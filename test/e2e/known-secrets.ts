@@ -52,9 +52,9 @@ export async function secretsShown(page: Page, { addresses, secrets }: SecretSea
   for (const address of addresses) {
     await page.goto(new URL(address, page.url()).href);
     await page.locator("main :is([data-state=live], [data-state=empty])").first().waitFor();
-    for (const button of await page.getByRole("button", { expanded: false, name: /^(Request|Answer)/ }).all()) {
-      await button.click();
-    }
+    // Each that was opened is no more among the closed ones.
+    const closed = page.getByRole("button", { expanded: false, name: /^(Request|Answer)/ });
+    while ((await closed.count()) > 0) await closed.first().click();
     await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);
     const places = {
       "the page": await page.content(),

@@ -25,11 +25,12 @@ export interface AttemptUrlProps {
 }
 
 export function AttemptUrl({ attempt, answered, name, isStopped }: AttemptUrlProps) {
-  const [opened, setOpened] = useState<"request" | "answer" | null>(null);
+  const [isRequestOpen, setRequestOpen] = useState(false);
+  const [isAnswerOpen, setAnswerOpen] = useState(false);
   const { url, status, error, durationMs, answer } = answered;
   const urlWords = useUrlWords(attempt.destinationId, url);
   const of = `${name}, attempt ${attempt.attempt}, ${urlWords}`;
-  const toggle = (part: "request" | "answer") => () => setOpened(opened === part ? null : part);
+  const noAnswer = answer === null || answer === "" ? whyNoAnswer(answered) : null;
   const stopped = isStopped ? "a deletion request stopped the user's events" : null;
   return (
     <li className={styles["url"]}>
@@ -44,26 +45,26 @@ export function AttemptUrl({ attempt, answered, name, isStopped }: AttemptUrlPro
       <div className={styles["line"]}>
         <Button
           look="quiet"
-          aria-expanded={opened === "request"}
+          {...(stopped === null ? { "aria-expanded": isRequestOpen } : {})}
           aria-label={`Request of ${of}`}
           unavailable={stopped}
-          onPress={toggle("request")}
+          onPress={() => setRequestOpen(!isRequestOpen)}
         >
           Request
         </Button>
         <Button
           look="quiet"
-          aria-expanded={opened === "answer"}
+          {...(noAnswer === null ? { "aria-expanded": isAnswerOpen } : {})}
           aria-label={`Answer of ${of}`}
-          unavailable={answer === null || answer === "" ? whyNoAnswer(answered) : null}
-          onPress={toggle("answer")}
+          unavailable={noAnswer}
+          onPress={() => setAnswerOpen(!isAnswerOpen)}
         >
           Answer
         </Button>
         <CurlButton attempt={attempt} url={url} label={`curl of ${of}`} unavailable={stopped} />
       </div>
-      {opened === "request" && <ShownRecord delivery={recordQuery(attempt)} url={url} />}
-      {opened === "answer" && answer !== null && (
+      {isRequestOpen && <ShownRecord delivery={recordQuery(attempt)} url={url} />}
+      {isAnswerOpen && answer !== null && (
         <div className={styles["record"]}>
           <BodyView body={answer} fileName={`${attempt.messageId}-answer.txt`} />
           <p className={styles["of"]}>The start of what was answered, as far as the delivery log keeps it.</p>
