@@ -242,7 +242,7 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  it("of groups of dead letters counts the open ones, says how many were delivered since, and offers no replay of none", async () => {
+  it("of groups of dead letters counts the open ones and those delivered since, and offers no replay of none", async () => {
     const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
     const group = { ...answer.data[0], destinationId: "dst_1", count: 12_345, open: 5, deliveredSince: 12_340 };
     const settled = { ...group, destinationId: "dst_2", open: 0, deliveredSince: 1, remedy: "nothing: they were" };

@@ -88,6 +88,7 @@ function liveFilterOf({ since: _since, until: _until, ...known }: Filter<LetterF
 function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: string }) {
   const { time, type, event, reason, lastAttempt, place, messageId, attempts, state } = letter;
   const [first] = lastAttempt;
+  const answered = first?.status ?? first?.error ?? "";
   return (
     <>
       <MomentText at={time} withDistance />
@@ -95,7 +96,7 @@ function LetterRow({ letter, name }: { readonly letter: Letter; readonly name: s
         {type} {event} → {name}
       </span>
       <span>
-        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {first?.status ?? first?.error ?? ""}, {attempts} attempts{" "}
+        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {answered}, {attempts} attempts{" "}
         {state === "deliveredSince" && <Mark tone="good">delivered since</Mark>}
         {state === "diedAgain" && <Mark tone="off">died again</Mark>}
       </span>
