@@ -145,8 +145,11 @@ describe("replays", () => {
   const replay = { id: "rpl_1", state: "paused", matched: 9, replayed: 4, ratePerSecond: null, startedAt: END };
 
   it("are listed, shown, paused, resumed and cancelled", async () => {
-    command.control.script("GET /v1/replays", { data: [{ ...replay, endedAt: null }], nextCursor: null });
-    expect((await posthaste(["replays", "list"])).stdout).toBe(`rpl_1\tpaused\t9\t4\t\t${END}\t\n`);
+    command.control.script("GET /v1/replays", {
+      data: [{ ...replay, endedAt: null, delivered: 3, failedAgain: 1 }],
+      nextCursor: null,
+    });
+    expect((await posthaste(["replays", "list"])).stdout).toBe(`rpl_1\tpaused\t9\t4\t\t${END}\t\t3\t1\n`);
     command.control.script("GET /v1/replays/rpl_1", replay);
     expect((await posthaste(["replays", "get", "rpl_1"])).stdout).toContain("replayed\t4\n");
     for (const act of ["pause", "resume", "cancel"]) {

@@ -8,7 +8,10 @@ import { wholeNumber } from "../options.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
 const PATH = "/v1/replays";
-const COLUMNS = ["id", "state", "matched", "replayed", "ratePerSecond", "startedAt", "endedAt"];
+const COLUMNS = [
+  ...["id", "state", "matched", "replayed", "ratePerSecond", "startedAt", "endedAt"],
+  ...["delivered", "failedAgain"],
+];
 const EXAMPLE = "rpl_4k2v8m1n0p3q5r7s";
 
 const ACTS = {
