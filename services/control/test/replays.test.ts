@@ -292,7 +292,11 @@ describe("a replay that runs", () => {
     await lettersOf(id, letters);
     const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
     const act = (name: string) => control.call("POST", `/v1/replays/${planned}/${name}`);
-    expect((await act("pause")).status).toBe(409);
+    const early = await act("pause");
+    expect([early.status, early.body.detail]).toEqual([
+      409,
+      `${planned} is planned and cannot be paused: it was not started yet`,
+    ]);
     const startedMs = performance.now();
     await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 100 });
     await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(100), { intervalMs: 10 });
@@ -313,7 +317,11 @@ describe("a replay that runs", () => {
     const cancelled = await cancel(planned);
     expect(cancelled.replayed).toBeLessThan(letters);
     await eventually(() => expect(seen).toHaveLength(cancelled.replayed));
-    expect((await act("resume")).status).toBe(409);
+    const late = await act("resume");
+    expect([late.status, late.body.detail]).toEqual([
+      409,
+      `${planned} is cancelled and cannot be resumed: it has ended`,
+    ]);
     expect((await act("cancel")).status).toBe(200);
     expect((await plan({ destinationId: id })).body.matched).toBe(letters - cancelled.replayed);
   });

@@ -219,6 +219,20 @@ export function noSuchPlan(id: string): Problem {
   return new Problem("not_found", `there is no ${id}: a plan is kept for an hour, a replay for 14 days after its end`);
 }
 
+const DONE: Readonly<Record<ReplayAct, string>> = {
+  start: "started",
+  pause: "paused",
+  resume: "resumed",
+  cancel: "cancelled",
+};
+
 function refusalOf(id: string, act: ReplayAct, state: ReplayState): Problem {
-  return new Problem("conflict", `${id} is ${state}: it is too late, or too early, to ${act} it`);
+  return new Problem("conflict", `${id} is ${state} and cannot be ${DONE[act]}: ${whyNot(act, state)}`);
+}
+
+/** Of an act that `wantAfter` does not allow. */
+function whyNot(act: ReplayAct, state: ReplayState): string {
+  if (state === "planned") return "it was not started yet";
+  if (act === "start") return "it was started before";
+  return state === "running" ? "it was cancelled, and is about to end" : "it has ended";
 }
