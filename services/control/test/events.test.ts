@@ -149,7 +149,7 @@ describe("the verdict on an event", () => {
   it.each([
     ["overdue", "waiting_retry", /answered 503; its next try was due /],
     ["waits", "waiting_retry", /^Not delivered to dst_1 yet: .* answered 503; next try .*\.retry-10s, last possible /],
-    ["died", "dead_letter", /given up at .*, window_expired \(receiver; .* answered 503\); .* replay when/],
+    ["died", "dead_letter", /given up at .*, window expired \(receiver; .* answered 503\); .* replay when/],
     ["deferred", "deferred", /^Not delivered to dst_1 yet: deferred since .* its breaker is open after failures/],
     [
       "took-elsewhere",

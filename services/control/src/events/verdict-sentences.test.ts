@@ -102,7 +102,7 @@ const DEAD: Verdict<"dead_letter"> = {
   ...{ last: [{ url: HOOK, status: 401, error: null }], place: "0:3" },
 };
 const GIVEN_UP =
-  "Not delivered to destination dst_1: given up at 2026-11-21T12:00:00.000Z after 1 try, rejected_by_receiver";
+  "Not delivered to destination dst_1: given up at 2026-11-21T12:00:00.000Z after 1 try, rejected by receiver";
 
 it("a dead letter says its reason, its class and what helps", () => {
   expect(sentenceOf(DEAD)).toBe(

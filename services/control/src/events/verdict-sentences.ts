@@ -111,7 +111,8 @@ function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ToldDelivery, 
 function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
   const { atMs, reason, reasonClass, last, place } = verdict;
   const why = [...(reasonClass === null ? [] : [reasonClass]), ...last.map(inWords)].join("; ");
-  const end = `given up at ${isoTime(atMs)} after ${tries(verdict.tries)}, ${reason}${why === "" ? "" : ` (${why})`}`;
+  const because = `${reason.replaceAll("_", " ")}${why === "" ? "" : ` (${why})`}`;
+  const end = `given up at ${isoTime(atMs)} after ${tries(verdict.tries)}, ${because}`;
   const command = place === null ? null : `posthaste dead-letters replay --places ${place}`;
   if (reasonClass === null) return { sentence: `Not delivered to ${name}: ${end}.`, command };
   const [first] = last;

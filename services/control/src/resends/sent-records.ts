@@ -98,7 +98,7 @@ export class SentRecords {
       }
       const { messageId, destinationId } = asked;
       const of = `${named === undefined ? "" : `the record ${named} of `}${messageId} for ${destinationId}`;
-      throw new Problem("not_found", `nothing is logged of ${of}: GET /v1/events says more`);
+      throw new Problem("not_found", `nothing is logged of ${of}: what became of the event is told by its message id`);
     }
     for (const place of places.slice(0, MAX_PLACES)) {
       const record = await this.#read(place);
