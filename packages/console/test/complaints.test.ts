@@ -129,6 +129,7 @@ describe.skipIf("missing" in found)("what was changed", () => {
     const data = [
       { ...change, id: 2, way: "cli", changes: [{ field: "rate", from: null, to: "10" }] },
       { ...change, id: 1, way: "console", changes: [{ field: "name", from: "Shop", to: null }] },
+      { ...change, id: 3, way: "api", changes: [{ field: "sharedSecret", from: "changed", to: "changed" }] },
       ...["1", "2"].map((revision) => ({
         ...{ ...change, id: null, requestId: null, time: `2026-11-22T10:00:0${revision}.000Z`, operation: "change" },
         ...{ actor: "unknown", way: "unknown", changes: [{ field: "revision", from: "0", to: revision }] },
@@ -138,6 +139,7 @@ describe.skipIf("missing" in found)("what was changed", () => {
     const rows = page.getByRole("row");
     await rows.filter({ hasText: "by the command line" }).getByText("rate: 10", { exact: true }).waitFor();
     await rows.filter({ hasText: "by the console" }).getByText("name: Shop → nothing", { exact: true }).waitFor();
+    await rows.filter({ hasText: "by the API" }).getByText("sharedSecret: changed", { exact: true }).waitFor();
     const byHand = rows.filter({ hasText: "unknown by a record that was written past control" });
     await byHand.getByText("revision: 0 → 2", { exact: true }).waitFor();
     expect(await byHand.count()).toBe(2);

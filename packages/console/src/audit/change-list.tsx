@@ -8,6 +8,9 @@ import { useNames } from "../names/names.ts";
 import styles from "./change-list.module.css";
 import { type Change, operationWords, WAY_WORDS } from "./change-words.ts";
 
+/** What the audit has in place of a secret. */
+const SECRET = "changed";
+
 export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
 
 export interface ChangeListProps {
@@ -57,7 +60,7 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
       <span className={styles["detail"]}>
         {changes.map(({ field, from, to }) => (
           <span key={field} className={styles["field"]}>
-            {field}: {from === null && isNew ? "" : `${from ?? "nothing"} → `}
+            {field}: {isOtherSecret({ from, to }) || (from === null && isNew) ? "" : `${from ?? "nothing"} → `}
             {to ?? "nothing"}
           </span>
         ))}
@@ -65,4 +68,9 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
       </span>
     </>
   );
+}
+
+/** Of a secret the audit says only that it is another one. */
+function isOtherSecret({ from, to }: Pick<Change["changes"][number], "from" | "to">): boolean {
+  return from === SECRET && to === SECRET;
 }
