@@ -125,6 +125,7 @@ describe("with nothing but what is its own", () => {
       matched: 7,
       reproduced: 7,
       refused: 0,
+      refusedPlaces: [],
     });
   });
 

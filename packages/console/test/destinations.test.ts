@@ -155,14 +155,14 @@ describe.skipIf("missing" in found)("a destination, beside its name whatever par
     await expectSound(page);
   });
 
-  it("says since when it delivers again while it counts as failing, and asks for no replay of what was delivered", async () => {
+  it("says since when it delivers again while it counts as failing, and replays nothing that was delivered", async () => {
     const one = `${HEALTH}/{id}`;
     const again = {
       ...{ ...(exampleOf(one).body as object), state: "failing", since: "2026-11-22T10:40:00.000Z", reason: null },
       ...{ deliversAgainSince: "2026-11-22T10:42:00.000Z", deadLetters: 0, deliveredSince: 12_340 },
     };
     const page = await visit(`/destinations/${DESTINATION.id}?tab=health`, { [one]: { body: again } });
-    await page.getByText("too much of five minutes failed, but it delivers again since").waitFor();
+    await page.getByText("over 5 % of the last five minutes failed; it has delivered again since").waitFor();
     await page.getByRole("link", { name: "0, 12,340 delivered since" }).waitFor();
     expect(await page.getByRole("link", { name: /^Replay/ }).count()).toBe(0);
     await expectSound(page);

@@ -147,7 +147,7 @@ describe("the command line", () => {
     });
     const listed = await posthaste(["dead-letters", "list", "--limit", "1", "--json"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({ time: momentOf(3), reason: "window_expired", place: "0:1" });
-    expect((await posthaste(["dead-letters", "groups"])).stdout).toMatch(/^2\tdst_1\twindow_expired\t503\t/);
+    expect((await posthaste(["dead-letters", "groups"])).stdout).toMatch(/^2\t0\tdst_1\twindow_expired\t503\t/);
     expect((await posthaste(["dead-letters", "show", "0:1"])).stdout).toContain('body\t{"n":3}\n');
   });
 
