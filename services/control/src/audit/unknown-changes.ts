@@ -73,8 +73,10 @@ export function withoutEntry(
   entries: readonly Pick<HeldEntry, "atMs">[],
 ): readonly ConfigRevision[] {
   const pairs = revisions
-    .flatMap((revision) => entries.map((entry) => ({ revision, entry, apartMs: Math.abs(revision.atMs - entry.atMs) })))
-    .filter(({ apartMs }) => apartMs <= APART_MS)
+    .flatMap((revision) => {
+      const near = entries.filter((entry) => apartMsOf(revision, entry) <= APART_MS);
+      return near.map((entry) => ({ revision, entry, apartMs: apartMsOf(revision, entry) }));
+    })
     .sort((a, b) => a.apartMs - b.apartMs);
   const accounted = new Set<object>();
   for (const { revision, entry } of pairs) {
@@ -82,6 +84,10 @@ export function withoutEntry(
     accounted.add(revision).add(entry);
   }
   return revisions.filter((revision) => !accounted.has(revision));
+}
+
+function apartMsOf(revision: Pick<ConfigRevision, "atMs">, entry: Pick<HeldEntry, "atMs">): number {
+  return Math.abs(revision.atMs - entry.atMs);
 }
 
 /** Where a page begins: below an offset of the audit, and below a revision. */
