@@ -191,7 +191,9 @@ function notReachable(url: string, timeoutMs: number, cause: unknown): CliError 
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   const reason = inner instanceof Error ? inner.message : String(inner);
   return new CliError(EXIT.notReachable, `${url} cannot be reached: ${reason || "no connection"}`, {
-    hint: "is control running? npm start brings it up; --url names another, POSTHASTE_DATA_DIR the folder of another npm start",
+    hint:
+      "is control running? npm start brings it up; " +
+      "--url names another, POSTHASTE_DATA_DIR the folder of another npm start",
     cause,
   });
 }

@@ -56,7 +56,7 @@ describe("a replay of dead letters", () => {
     expect((await posthaste(["replays", "watch", "rpl_1"])).code).toBe(5);
   });
 
-  it("is waited for until the outcome of each delivery is known, which control counts behind what was sent", async () => {
+  it("is waited for until each outcome is known, which control counts behind what was sent", async () => {
     const known = [
       [null, null],
       [0, 0],

@@ -79,7 +79,8 @@ function addCount(deadLetters: Command, perform: Perform): void {
 function addGroups(deadLetters: Command, perform: Perform): void {
   withLetterFilter(deadLetters.command("groups"))
     .description(
-      "dead letters by destination, reason and error, with what helps, those with the most open first; ends with 3 when nothing matches",
+      "dead letters by destination, reason and error, with what helps, those with the most open first; " +
+        "ends with 3 when nothing matches",
     )
     .action((filter: LetterFilter, command: Command) =>
       perform(command, async (context) => {
