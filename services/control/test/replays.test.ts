@@ -190,7 +190,9 @@ describe("what is left out", () => {
     const rest = await plan({ destinationId: id });
     expect(rest.body).toMatchObject({ matched: 2, leftOut: { ...NONE_LEFT_OUT, replayedBefore: 2 } });
     expect((await plan({ destinationId: id, again: true })).body).toMatchObject({ matched: 4, leftOut: NONE_LEFT_OUT });
-    expect((await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan })).status).toBe(409);
+    const twice = await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
+    const detail = `${first.body.plan} is done and cannot be started: it was started before`;
+    expect(twice).toMatchObject({ status: 409, body: { detail } });
   });
 
   it("is what was delivered since, of a destination that is off, or that there is no more", async () => {
