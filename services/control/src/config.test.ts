@@ -24,6 +24,10 @@ describe("control's settings", () => {
     );
   });
 
+  it("hold audiences to rates that leave live events their cores, where nothing else is said", () => {
+    expect(read({})).toMatchObject({ POSTHASTE_AUDIENCE_RATE: 500, POSTHASTE_AUDIENCE_SYNC_RATE: 5000 });
+  });
+
   it("name the services that readiness asks", () => {
     const urls = "ingest=http://127.0.0.1:9101/readyz,router=https://router.example/readyz";
     expect(read({ POSTHASTE_READY_URLS: urls }).POSTHASTE_READY_URLS).toEqual([
