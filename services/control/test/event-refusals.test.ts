@@ -139,7 +139,7 @@ describe("a verdict", () => {
     await eventually(async () => {
       const { cause, sentence, command, events } = await verdictOn("purged");
       expect([cause, command]).toEqual(["dead_letter", null]);
-      expect(sentence).toMatch(/window_expired .*; its dead letter was purged\.$/);
+      expect(sentence).toMatch(/window expired .*; its dead letter was purged\.$/);
       expect(events[0]).toMatchObject({ userKey: "user-7", destinations: [{ place: null, tries: 3 }] });
     });
   });
