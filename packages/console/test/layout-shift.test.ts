@@ -135,6 +135,10 @@ describe.skipIf("missing" in found)("nothing moves", () => {
     ],
     ["the stream begins", "/sources", {}, ["GET /v1/live"], "Web shop"],
     [
+      "a destination comes after its id",
+      ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}"], "Loading destination"],
+    ],
+    [
       "a destination's health comes after its charts",
       ...[destinationPage.path, destinationPage.live, ["GET /v1/health/destinations/{id}"], "Loading health"],
     ],
