@@ -165,4 +165,27 @@ describe.skipIf("missing" in found)("nothing moves", () => {
     const answers = { ...live, "GET /v1/status": { body: status } };
     await expectStill({ path, live: answers, late: NAMES, stands: "1 needs you", width: 360 });
   });
+
+  it("while more and more rows come", async () => {
+    const latest = "GET /v1/deliveries/latest";
+    const { body } = exampleOf(latest) as { readonly body: { readonly data: readonly object[] } };
+    const rowsOf = (count: number) => {
+      const data = Array.from({ length: count }, (_, row) => ({ ...body.data[0], messageId: `message-${row}` }));
+      return { ...deliveriesPage.live, [latest]: { body: { ...body, data: data.reverse() } } };
+    };
+    const page = await visit(deliveriesPage.path, rowsOf(1));
+    await page.addInitScript(WATCH);
+    await page.reload();
+    await page.getByText("message-0", { exact: true }).waitFor();
+    await page.getByRole("button", { name: /^live/ }).waitFor();
+    await page.evaluate("document.fonts.ready");
+    for (const came of [1, 9, 10, 48]) {
+      control.answer(rowsOf(1 + came));
+      control.tell("deliveries", { ...body.data[0], messageId: `message-${came}` });
+      await page.getByRole("button", { name: `${came} new`, exact: true }).waitFor();
+      await page.evaluate(DRAWN);
+      if (came === 1) await page.evaluate("globalThis.takeShifts()");
+    }
+    expect(await page.evaluate("globalThis.takeShifts()")).toEqual([]);
+  });
 });

@@ -125,7 +125,7 @@ function ReadAnew({ came, mayLack, isPutAway, onPress }: ReadAnewProps) {
   if (came === 0) return mayLack ? <Button onPress={onPress}>Read again</Button> : null;
   return (
     <span className={styles["came"]}>
-      <Button onPress={onPress}>{countWords(came)} new</Button>
+      <Button onPress={onPress}>{`${countWords(came)} new`}</Button>
     </span>
   );
 }
