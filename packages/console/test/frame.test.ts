@@ -204,6 +204,24 @@ describe.skipIf("missing" in found)("the top bar", () => {
     expect(boxes).toEqual(names.map(() => [true, true]));
     expect(await sidewaysPx(page)).toBe(0);
   });
+
+  it.each([360, 480, 640, 768, 1280])(
+    "says whole what is searched, or by a sign alone, %i pixels wide",
+    async (width) => {
+      const page = await visit("/access", {}, { width });
+      const search = page.getByRole("button", { name: "Search, or paste a message id" });
+      // The longest of what stands beside it.
+      await page.getByRole("button", { name: /^live/ }).click();
+      await page.getByRole("button", { name: /^paused/ }).waitFor();
+      const [seen, needed] = await search.locator("span").evaluate((words) => {
+        const isHidden = getComputedStyle(words).clipPath !== "none";
+        return isHidden ? [0, 0] : [words.clientWidth, words.scrollWidth];
+      });
+      expect([seen >= needed, seen > 0]).toEqual([true, width > 704]);
+      await search.click();
+      await page.getByRole("dialog").waitFor();
+    },
+  );
 });
 
 describe.skipIf("missing" in found)("a narrow screen", () => {
