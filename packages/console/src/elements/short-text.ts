@@ -9,9 +9,13 @@ export function shortKey(key: string): string {
   return key.endsWith("…") ? key : shortened(key, KEY);
 }
 
-/** Forty characters at the most: where it leads, and its end, by which two of one host differ. */
-export function shortUrl(url: string): string {
-  return shortened(url, URL_TEXT);
+/**
+ * A URL among these: forty characters at the most, where it leads and its end, by which two of one host mostly differ.
+ * Whole where another of them would look the same.
+ */
+export function shortUrl(url: string, all: readonly string[]): string {
+  const short = shortened(url, URL_TEXT);
+  return all.some((other) => other !== url && shortened(other, URL_TEXT) === short) ? url : short;
 }
 
 function shortened(text: string, { head, tail }: typeof KEY): string {

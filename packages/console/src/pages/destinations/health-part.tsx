@@ -81,12 +81,13 @@ function Now({ health }: { readonly health: DestinationHealth }) {
 /** On a line: `503 from https://acme.example/hook (URL 1 of 2) · timeouts 12 % of 5 m · next retry … · gives up …`. */
 function Why({ health }: { readonly health: DestinationHealth }) {
   const { state, reason, urls, timeouts, nextRetry, givesUp } = health;
+  const all = urls.map(({ url }) => url);
   const parts = [
     reason !== null && state !== "healthy" && (
       <>
         <strong>{reason.status ?? reason.error ?? "no answer"}</strong> from{" "}
-        <code title={reason.url}>{shortUrl(reason.url)}</code>
-        {urls.length > 1 && ` (URL ${urls.findIndex(({ url }) => url === reason.url) + 1} of ${urls.length})`}
+        <code title={reason.url}>{shortUrl(reason.url, all)}</code>
+        {all.length > 1 && ` (URL ${all.indexOf(reason.url) + 1} of ${all.length})`}
       </>
     ),
     timeouts !== null && `timeouts ${shareOf(timeouts)} of 5 m`,

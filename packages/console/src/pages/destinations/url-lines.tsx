@@ -15,6 +15,7 @@ const BREAKERS: Readonly<Record<Url["breaker"], Tone>> = {
 
 /** A URL a line: what failed there in the last hour, and how its breaker is. */
 export function UrlLines({ urls }: Pick<DestinationHealth, "urls">) {
+  const all = urls.map(({ url }) => url);
   return (
     <section aria-label="URLs" className={styles["part"]}>
       <h2>URLs</h2>
@@ -22,7 +23,7 @@ export function UrlLines({ urls }: Pick<DestinationHealth, "urls">) {
         {urls.map((each, at) => (
           <li key={each.url}>
             <span className={styles["url"]}>
-              <strong>URL {at + 1}</strong> <code title={each.url}>{shortUrl(each.url)}</code>
+              <strong>URL {at + 1}</strong> <code title={each.url}>{shortUrl(each.url, all)}</code>
               <CopyButton what={`URL ${at + 1}`} text={each.url} />
             </span>
             <Failed failures={each.failures} />
