@@ -7,7 +7,7 @@ import { BodyView } from "../../body/body-view.tsx";
 import { Button } from "../../elements/button.tsx";
 import { copyText } from "../../elements/clipboard.ts";
 import { Refusal } from "../../elements/refusal.tsx";
-import { bytesOf, countOf } from "../../moment/numbers.ts";
+import { countOf } from "../../moment/numbers.ts";
 import { allDestinations } from "../../names/names.ts";
 import { curlOf } from "../../terminal/curl.ts";
 import styles from "./event-page.module.css";
@@ -37,8 +37,7 @@ export function AttemptUrl({ attempt, answered, name, isStopped }: AttemptUrlPro
       <p className={styles["line"]}>
         <strong>{urlWords}</strong>
         <span>
-          POST <Size attempt={attempt} isKnown={!isStopped} /> · {countOf(Math.round(durationMs))} ms{" "}
-          {status ?? `no answer${error === null ? "" : ` (${error})`}`}
+          POST · {countOf(Math.round(durationMs))} ms {status ?? `no answer${error === null ? "" : ` (${error})`}`}
         </span>
         <code className={styles["of"]}>{url}</code>
       </p>
@@ -92,18 +91,6 @@ function useUrlWords(destinationId: string, url: string): string {
 function recordQuery({ messageId, destinationId, sourceId, record }: Attempt) {
   const named = record === null ? {} : { record: `${record.delayMs}:${record.partition}:${record.offset}` };
   return { messageId, destinationId, sourceId, ...named };
-}
-
-/** Of the body, which is the same in every attempt; it is read once for each destination. */
-function Size({ attempt, isKnown }: { readonly attempt: Attempt; readonly isKnown: boolean }) {
-  const { messageId, destinationId, sourceId } = attempt;
-  const { data } = useQuery({
-    ...asked("GET /v1/deliveries/record", { query: { messageId, destinationId, sourceId } }),
-    retry: false,
-    staleTime: Number.POSITIVE_INFINITY,
-    enabled: isKnown,
-  });
-  return <span className={styles["bytes"]}>{data === undefined ? "" : bytesOf(new Blob([data.body]).size)}</span>;
 }
 
 interface CurlButtonProps {

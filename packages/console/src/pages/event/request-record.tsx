@@ -6,6 +6,7 @@ import { BodyView } from "../../body/body-view.tsx";
 import { Button } from "../../elements/button.tsx";
 import { CopyButton } from "../../elements/copied.tsx";
 import { Loaded } from "../../listing/loaded.tsx";
+import { bytesOf } from "../../moment/numbers.ts";
 import { curlOf } from "../../terminal/curl.ts";
 import styles from "./event-page.module.css";
 
@@ -40,6 +41,7 @@ export interface ShownRecordProps {
   readonly url?: string;
 }
 
+/** Read when it is opened alone: one record costs up to four megabytes of its topic. */
 export function ShownRecord({ delivery, url: only }: ShownRecordProps) {
   const query = useQuery({ ...asked("GET /v1/deliveries/record", { query: { ...delivery } }), retry: false });
   return (
@@ -77,7 +79,7 @@ export function ShownRecord({ delivery, url: only }: ShownRecordProps) {
               </>
             )}
             <p className={styles["of"]}>
-              from <code>{`${place.topic} ${place.partition}:${place.offset}`}</code>
+              {bytesOf(new Blob([body]).size)} from <code>{`${place.topic} ${place.partition}:${place.offset}`}</code>
             </p>
           </>
         )}
