@@ -76,6 +76,15 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
     const page = await visit("/deliveries", rows({ messageId: "message-1" }));
     await page.getByText("message-1").waitFor();
     await page.keyboard.press("j");
+  it("that cannot be sent again says why at the key for that, and sends nothing", async () => {
+    const page = await visit("/deliveries", rows({ messageId: "message-1", state: "suppressed" }));
+    await page.getByText("message-1").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("r");
+    await page.getByRole("tooltip", { name: "a deletion request stopped the user's events" }).waitFor();
+    expect(resends()).toEqual([]);
+  });
+
     await page.keyboard.press("ArrowRight");
     await page
       .getByRole("button", { name: /^Send again message-1/ })

@@ -13,7 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ...PLACES.map(({ key, name }) => [`g ${key}`, `Go to ${name}`] as const),
   ["j k", "Next row, row before"],
   ["Enter", "Open the row"],
-  ["r", "Send the row again, after a question; on an event's page, send it again"],
+  ["r", "Send the row again, or the event"],
   ["c", "Copy the id of the row, or of the event"],
   ["f", "Filter the list"],
   ["l", "Pause what comes live, or go on"],

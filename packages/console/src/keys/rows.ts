@@ -10,7 +10,18 @@ export function stepRows(by: 1 | -1): void {
   focused.dispatchEvent(new KeyboardEvent("keydown", { key: by === 1 ? "ArrowDown" : "ArrowUp", bubbles: true }));
 }
 
+/** Presses the button of the row with the focus that sends it again; where that says why it cannot, shows the reason. */
+export function pressRowResend(): void {
+  const button = focusedRow()?.querySelector<HTMLElement>("[data-resend]");
+  if (button?.getAttribute("aria-disabled") === "true") button.focus();
+  else button?.click();
+}
+
 /** The key of the row that has the focus; null where none has. */
 export function focusedRowKey(): string | null {
-  return document.activeElement?.closest("main [role=row][data-key]")?.getAttribute("data-key") ?? null;
+  return focusedRow()?.getAttribute("data-key") ?? null;
+}
+
+function focusedRow(): Element | null {
+  return document.activeElement?.closest("main [role=row][data-key]") ?? null;
 }

@@ -12,7 +12,7 @@ import { GridList, GridListItem } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
 import { copyText } from "../elements/clipboard.ts";
 import { usePageKey } from "../keys/page-keys.ts";
-import { focusedRowKey } from "../keys/rows.ts";
+import { focusedRowKey, pressRowResend } from "../keys/rows.ts";
 import { useCalm } from "../live/calm.ts";
 import { MomentText } from "../moment/moment-text.tsx";
 import { Freshness } from "./freshness.tsx";
@@ -33,8 +33,6 @@ export interface PagedListProps<Row> extends PagesProps<Row> {
   readonly rowClass: string | undefined;
   /** The id that a key copies of the row that has the focus. */
   readonly copyOf?: (row: Row) => string;
-  /** What the key `r` does with the row that has the focus. */
-  readonly onSendAgain?: (row: Row) => void;
   /** See LoadedProps. */
   readonly isNamed?: boolean;
   /** See LoadedProps. */
@@ -137,7 +135,7 @@ function countWords(came: number): string {
 
 /** Answers what was copied a moment ago. */
 function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): string | null {
-  const { idOf, copyOf, onSendAgain } = props;
+  const { idOf, copyOf } = props;
   const [copied, setCopied] = useState<string | null>(null);
   const focused = (): Row | undefined => shown.find((row) => idOf(row) === focusedRowKey());
   const copy = async (): Promise<void> => {
@@ -147,11 +145,7 @@ function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): str
     setCopied(copyOf(row));
     setTimeout(() => setCopied(null), COPIED_MS);
   };
-  const sendAgain = (): void => {
-    const row = focused();
-    if (row !== undefined) onSendAgain?.(row);
-  };
   usePageKey("c", copyOf === undefined ? null : () => void copy());
-  usePageKey("r", onSendAgain === undefined ? null : sendAgain);
+  usePageKey("r", pressRowResend);
   return copied;
 }

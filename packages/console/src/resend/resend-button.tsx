@@ -21,14 +21,12 @@ export interface ResendButtonProps {
   readonly unavailable?: string | null;
   /** It may be sent once. */
   readonly isOnce?: boolean;
-  /** It has the focus when it comes. */
-  readonly autoFocus?: boolean;
   readonly look?: "primary" | "plain";
 }
 
 /** Sends one delivery again, by hand, and tells what the receiver said of it. */
 export function ResendButton(props: ResendButtonProps) {
-  const { delivery, children, label, unavailable = null, isOnce = false, autoFocus = false, look = "plain" } = props;
+  const { delivery, children, label, unavailable = null, isOnce = false, look = "plain" } = props;
   const client = useQueryClient();
   const missingScope = useMissingScope("replay");
   const { name } = useSession();
@@ -40,7 +38,6 @@ export function ResendButton(props: ResendButtonProps) {
     <div className={styles["resend"]}>
       <Button
         look={look}
-        autoFocus={autoFocus}
         data-resend
         isPending={sending.isPending}
         unavailable={missingScope ?? unavailable ?? (isOnce && sending.isSuccess ? "it was sent" : null)}

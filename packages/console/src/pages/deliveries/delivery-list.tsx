@@ -1,8 +1,7 @@
 /** Deliveries, each once, newest first: an event at a destination, with how it stands. */
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { LatestDeliveryPage, Operations, ResendInput } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
-import { Dialog } from "../../elements/dialog.tsx";
 import type { Filter } from "../../listing/filter.ts";
 import { PagedList } from "../../listing/paged-list.tsx";
 import type { LiveFilter } from "../../live/live-stream.ts";
@@ -33,42 +32,27 @@ export interface DeliveryListProps {
 
 export function DeliveryList({ filter, empty }: DeliveryListProps) {
   const nameOf = useNames();
-  const [sending, setSending] = useState<Delivery | null>(null);
   return (
-    <>
-      <PagedList
-        queryKey={["GET /v1/deliveries/latest", filter]}
-        read={({ signal, ...page }) =>
-          // What stands in the address is told by control where it does not fit.
-          call("GET /v1/deliveries/latest", { query: { ...(filter as Query), ...page }, signal })
-        }
-        what="deliveries"
-        isNamed
-        idOf={({ messageId, destinationId, replayId, origin }) =>
-          JSON.stringify([messageId, destinationId, replayId, origin])
-        }
-        textOf={({ type, event, state, messageId }) => `${type} ${event ?? ""} ${wordsOf(state)} ${messageId}`}
-        linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
-        copyOf={({ messageId }) => messageId}
-        onSendAgain={setSending}
-        rowClass={styles["delivery"]}
-        live={{ topics: ["deliveries", "dead-letters"], filter: liveFilterOf(filter) }}
-        empty={empty}
-      >
-        {(delivery) => <DeliveryRow delivery={delivery} nameOf={nameOf} />}
-      </PagedList>
-      {sending !== null && (
-        <Dialog title="Send it again?" isOpen onClose={() => setSending(null)}>
-          <p>
-            {sending.type} {sending.event} <code>{sending.messageId}</code> to {nameOf(sending.destinationId)}, in
-            addition to what was sent.
-          </p>
-          <ResendButton delivery={resendOf(sending)} autoFocus>
-            Send again
-          </ResendButton>
-        </Dialog>
-      )}
-    </>
+    <PagedList
+      queryKey={["GET /v1/deliveries/latest", filter]}
+      read={({ signal, ...page }) =>
+        // What stands in the address is told by control where it does not fit.
+        call("GET /v1/deliveries/latest", { query: { ...(filter as Query), ...page }, signal })
+      }
+      what="deliveries"
+      isNamed
+      idOf={({ messageId, destinationId, replayId, origin }) =>
+        JSON.stringify([messageId, destinationId, replayId, origin])
+      }
+      textOf={({ type, event, state, messageId }) => `${type} ${event ?? ""} ${wordsOf(state)} ${messageId}`}
+      linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
+      copyOf={({ messageId }) => messageId}
+      rowClass={styles["delivery"]}
+      live={{ topics: ["deliveries", "dead-letters"], filter: liveFilterOf(filter) }}
+      empty={empty}
+    >
+      {(delivery) => <DeliveryRow delivery={delivery} nameOf={nameOf} />}
+    </PagedList>
   );
 }
 
