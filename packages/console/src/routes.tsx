@@ -2,7 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
-import { LETTER_FILTERS } from "./letters/letter-filter.ts";
+import { LISTED_FILTERS } from "./letters/letter-filter.ts";
 import { REPLAY_FILTERS } from "./letters/replay-filter.ts";
 import { filterFrom, searchOf } from "./listing/filter.ts";
 import { MADE_TOKEN } from "./pages/access/made-token.ts";
@@ -80,7 +80,7 @@ const deadLetters = createRoute({
 const letters = createRoute({
   getParentRoute: () => root,
   path: "/dead-letters/letters",
-  validateSearch: (search) => filterFrom(search, LETTER_FILTERS),
+  validateSearch: (search) => filterFrom(search, LISTED_FILTERS),
   component: lazyRouteComponent(() => import("./pages/dead-letters/letters-page.tsx"), "LettersPage"),
 });
 

@@ -256,18 +256,6 @@ describe.skipIf("missing" in found)("a list", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  it("of dead letters says which were delivered since or died again", async () => {
-    const answer = exampleOf("GET /v1/dead-letters").body as { readonly data: readonly object[] };
-    const states = ["open", "deliveredSince", "diedAgain"];
-    const data = states.map((state, n) => ({ ...answer.data[0], place: `0:${n}`, messageId: `m-${state}`, state }));
-    const page = await visit("/dead-letters/letters", { "GET /v1/dead-letters": { body: { ...answer, data } } });
-    const row = (name: string) => page.getByRole("row").filter({ hasText: name });
-    await row("m-deliveredSince").getByText("delivered since").waitFor();
-    await row("m-diedAgain").getByText("died again").waitFor();
-    expect(await row("m-open").innerText()).not.toMatch(/delivered since|died again/);
-    expect(await axeFaults(page)).toEqual([]);
-  });
-
   it("of groups of dead letters shows the largest, and more when asked", async () => {
     const GROUPS = "GET /v1/dead-letters/groups";
     const answer = exampleOf(GROUPS).body as { readonly data: readonly object[] };

@@ -15,6 +15,9 @@ export type LetterFilterKey =
   | "since"
   | "until";
 
+/** What narrows their list, beside what narrows whatever is done with them. */
+export type ListedFilterKey = LetterFilterKey | "open";
+
 const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;
 
 export const LETTER_FILTERS: readonly FilterField<LetterFilterKey>[] = [
@@ -29,9 +32,15 @@ export const LETTER_FILTERS: readonly FilterField<LetterFilterKey>[] = [
   { key: "until", label: "Until", isMoment: true },
 ];
 
+export const LISTED_FILTERS: readonly FilterField<ListedFilterKey>[] = [
+  { key: "open", label: "State", choices: [["true", "open"]] },
+  ...LETTER_FILTERS,
+];
+
 /** The line for the terminal that lists the same, or does something else with it. */
-export function commandOf(filter: Filter<LetterFilterKey>, command = "list", option = ""): string {
+export function commandOf(filter: Filter<ListedFilterKey>, command = "list", option = ""): string {
   const options = Object.entries(filter).map(([key, value]) => {
+    if (key === "open") return " --open";
     const name = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     return ` --${name} ${quoted(value)}`;
   });

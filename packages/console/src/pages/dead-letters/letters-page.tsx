@@ -7,7 +7,7 @@ import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
 import { Copied, CopyButton } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
-import { commandOf, LETTER_FILTERS, type LetterFilterKey } from "../../letters/letter-filter.ts";
+import { commandOf, LISTED_FILTERS, type ListedFilterKey } from "../../letters/letter-filter.ts";
 import { reviewOf } from "../../letters/replay-filter.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { FilterBar } from "../../listing/filter-bar.tsx";
@@ -31,6 +31,8 @@ type Query = Operations["GET /v1/dead-letters"]["query"];
 export function LettersPage() {
   const filter = useSearch({ from: "/dead-letters/letters" });
   const nameOf = useNames();
+  // What is sent again leaves out by itself what is open no more.
+  const { open: _open, ...letters } = filter;
   return (
     <>
       <PageTitle>Letters</PageTitle>
@@ -38,11 +40,11 @@ export function LettersPage() {
         <h1>Letters</h1>
         <a href="/dead-letters">All groups</a>
         <PurgePart filter={filter} />
-        <ActionLink look="primary" href={reviewOf(filter)}>
+        <ActionLink look="primary" href={reviewOf(letters)}>
           Review and replay
         </ActionLink>
       </div>
-      <FilterBar fields={LETTER_FILTERS} filter={filter} />
+      <FilterBar fields={LISTED_FILTERS} filter={filter} />
       <Copied what="command" text={commandOf(filter)} />
       <PagedList
         queryKey={["GET /v1/dead-letters", filter]}
@@ -66,10 +68,12 @@ export function LettersPage() {
   );
 }
 
-function PurgePart({ filter }: { readonly filter: Filter<LetterFilterKey> }) {
+function PurgePart({ filter: { open, ...filter } }: { readonly filter: Filter<ListedFilterKey> }) {
   const missingScope = useMissingScope("write");
   const [isAsked, setAsked] = useState(false);
-  const unavailable = missingScope ?? (Object.keys(filter).length === 0 ? "say which: filter them first" : null);
+  const unnamed = Object.keys(filter).length === 0 ? "say which: filter them first" : null;
+  const narrowed = open === undefined ? null : "a purge is of letters of every state: take State away";
+  const unavailable = missingScope ?? unnamed ?? narrowed;
   return (
     <>
       <Button unavailable={unavailable} onPress={() => setAsked(true)}>
@@ -81,7 +85,7 @@ function PurgePart({ filter }: { readonly filter: Filter<LetterFilterKey> }) {
 }
 
 /** What the stream knows of the filter. */
-function liveFilterOf({ since: _since, until: _until, ...known }: Filter<LetterFilterKey>): LiveFilter {
+function liveFilterOf({ open: _open, since: _since, until: _until, ...known }: Filter<ListedFilterKey>): LiveFilter {
   return known as LiveFilter;
 }
 
