@@ -80,7 +80,8 @@ interface Late {
 async function expectStill({ path, live, late, stands, width = 1280 }: Late): Promise<void> {
   const answers = { ...live, ...LONG_NAMES };
   const page = await visit(path, answers, { width });
-  await page.addInitScript(WATCH);
+  // A page is the file's: what every test left in it would watch beside this one's.
+  await using _watching = await page.addInitScript(WATCH);
   control.answer({ ...answers, ...pendingOf(late) });
   await page.reload();
   const shown = page.getByText(stands).or(page.getByRole("region", { name: stands }));

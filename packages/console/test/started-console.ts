@@ -1,6 +1,7 @@
 /**
  * A browser and a fake control for a whole test file.
  *
+ * Owns: both, of which a process has one each, whatever files it runs; they end with it.
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
  *      file's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own.
@@ -13,6 +14,8 @@ import { type FakeAnswers, type FakeControl, startFakeControl } from "./fake-con
 
 export let control: FakeControl;
 let browser: Browser;
+/** A browser that starts, and files that are compressed, cost a second of processor time: more than many a test. */
+let ofProcess: ReturnType<typeof start> | undefined;
 let clock: Date | undefined;
 let kept: OpenPage | undefined;
 const open: OpenPage[] = [];
@@ -22,9 +25,8 @@ export function startConsole(at?: Date): void {
   clock = at;
   beforeAll(async () => {
     if ("missing" in found) return;
-    const files = await readConsoleFiles();
-    if (files === null) throw new Error("the pages were not built");
-    [browser, control] = await Promise.all([startBrowser(), startFakeControl(files)]);
+    ofProcess ??= start();
+    [browser, control] = await ofProcess;
   });
   afterEach(async () => {
     const pages = open.splice(0);
@@ -34,11 +36,20 @@ export function startConsole(at?: Date): void {
     expect([...faults, ...strange.flat()]).toEqual([]);
   });
   afterAll(async () => {
-    if ("missing" in found) return;
+    await kept?.close();
     kept = undefined;
-    await browser.close();
-    control.close();
   });
+}
+
+async function start(): Promise<readonly [Browser, FakeControl]> {
+  const files = await readConsoleFiles();
+  if (files === null) throw new Error("the pages were not built");
+  const [started, answering] = await Promise.all([startBrowser(), startFakeControl(files)]);
+  // Vitest ends so a process that has no more files; the browser then removes its folders.
+  process.once("SIGTERM", () => {
+    void started.close().finally(() => process.exit());
+  });
+  return [started, answering];
 }
 
 /** What pages did that they should not; from then on it counts for nothing. */
