@@ -175,7 +175,7 @@ describe.skipIf("missing" in found)("nothing moves", () => {
       return { ...deliveriesPage.live, [latest]: { body: { ...body, data: data.reverse() } } };
     };
     const page = await visit(deliveriesPage.path, rowsOf(1));
-    await page.addInitScript(WATCH);
+    await using _watching = await page.addInitScript(WATCH);
     await page.reload();
     await page.getByText("message-0", { exact: true }).waitFor();
     await page.getByRole("button", { name: /^live/ }).waitFor();
