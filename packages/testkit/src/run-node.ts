@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 export interface RunNodeOptions {
-  /** All that the program sees of an environment: nothing is inherited. */
+  /** All that the program sees of an environment: nothing is inherited but where Node keeps what it compiled. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string | undefined;
   readonly stdin?: string | undefined;
@@ -30,7 +30,9 @@ export async function runNode(
   args: readonly string[],
   { env, cwd, stdin = "", during }: RunNodeOptions,
 ): Promise<RunResult> {
-  const child = spawn(process.execPath, [...args], { env: { ...env }, cwd });
+  const { NODE_COMPILE_CACHE } = process.env;
+  const whole = { ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...env };
+  const child = spawn(process.execPath, [...args], { env: whole, cwd });
   // A program may end before it reads anything.
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);
