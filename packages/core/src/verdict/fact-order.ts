@@ -17,11 +17,10 @@ export function factsInOrder<Letter extends LetterFact>({
   deferrals,
   letters,
 }: DeliveryFacts<Letter>): readonly Fact<Letter>[] {
-  const all: Fact<Letter>[] = [
-    ...attempts.map((attempt) => ({ atMs: attempt.startedAtMs, attempt })),
-    ...deferrals.map((deferral) => ({ atMs: deferral.deferredAtMs, deferral })),
-    ...letters.map((letter) => ({ atMs: letter.deadAtMs, letter })),
-  ];
+  const all: Fact<Letter>[] = [];
+  for (const attempt of attempts) all.push({ atMs: attempt.startedAtMs, attempt });
+  for (const deferral of deferrals) all.push({ atMs: deferral.deferredAtMs, deferral });
+  for (const letter of letters) all.push({ atMs: letter.deadAtMs, letter });
   return all.length < 2 ? all : all.sort(compareFacts);
 }
 

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { deadLetterEntries, factsFromEntry } from "../read-model/dead-letter-entry.ts";
-import { joinedEntry, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
+import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
 import { letterTexts } from "../read-model/entry-texts.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
@@ -81,7 +81,7 @@ it("a delivery as it stands", () => {
         const attempts = what === "attempt" ? [attemptAt(n, { ...named, ...tried, outcome: came })] : [];
         return loggedDeliveryEntries({ attempts, deferrals }, at)[0];
       });
-      const joined = entries.flatMap((each) => (each === undefined ? [] : [each])).reduce(joinedEntry);
+      const joined = entries.flatMap((each) => (each === undefined ? [] : [each])).reduce(joinedOf);
       if (latestCheck({ ...asked, outcome: wanted })?.(joined) === false) return;
       taken += 1;
       expectTexts(joined, latestTexts({ ...asked, outcome: wanted }));
@@ -90,6 +90,12 @@ it("a delivery as it stands", () => {
   );
   expect(taken).toBeGreaterThan(50);
 });
+
+function joinedOf(held: JournalEntry, more: JournalEntry): JournalEntry {
+  const both = joinedAmong([held], more);
+  if (both === undefined) throw new Error("both are of one delivery");
+  return both.joined;
+}
 
 it("a dead letter", () => {
   let taken = 0;

@@ -11,11 +11,34 @@ export function attemptEntries(
   { attempts }: Pick<AttemptBatch, "attempts">,
   { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
 ): readonly JournalEntry[] {
-  return attempts.map(({ startedAtMs, destinationId, outcome, messageId, ...rest }, place) => {
-    const detail: AttemptDetail = rest;
-    const named = { partition, offset, place, destinationId, messageId };
-    return { ...named, timeMs: startedAtMs, kind: outcome, detail: JSON.stringify(detail), users: "" };
+  return attempts.map((attempt, place) => {
+    const { startedAtMs: timeMs, destinationId, outcome: kind, messageId } = attempt;
+    const detail = JSON.stringify(detailOf(attempt));
+    return { timeMs, partition, offset, place, destinationId, kind, messageId, detail, users: "" };
   });
+}
+
+/** Each field by its name: the rest of a destructured attempt takes several times as long to make. */
+function detailOf(attempt: AttemptRecord): AttemptDetail {
+  return {
+    sourceId: attempt.sourceId,
+    type: attempt.type,
+    attempt: attempt.attempt,
+    urls: attempt.urls,
+    receivedAtMs: attempt.receivedAtMs,
+    userKey: attempt.userKey,
+    event: attempt.event,
+    originPartition: attempt.originPartition,
+    originOffset: attempt.originOffset,
+    configOffset: attempt.configOffset,
+    recordDelayMs: attempt.recordDelayMs,
+    recordPartition: attempt.recordPartition,
+    recordOffset: attempt.recordOffset,
+    recordTimestampMs: attempt.recordTimestampMs,
+    deferrals: attempt.deferrals,
+    replayId: attempt.replayId,
+    followUps: attempt.followUps,
+  };
 }
 
 /** Reads back what `attemptEntries` made. */

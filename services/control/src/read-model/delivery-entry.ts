@@ -127,23 +127,34 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
   return { ...rest, facts, pastAnswers, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
 
-/**
- * True where both are of the same sending of the same event; the caller has compared the message id and the
- * destination.
- */
-export function isSameDelivery(one: Named, other: Named): boolean {
-  if (one.sourceId !== other.sourceId || one.replayId !== other.replayId) return false;
-  return one.origin?.partition === other.origin?.partition && one.origin?.offset === other.origin?.offset;
+/** An entry that is held of a delivery, and the entry that takes its place. */
+export interface JoinedEntry {
+  readonly held: JournalEntry;
+  readonly joined: JournalEntry;
 }
 
-/** The entry with the facts of both; the same whichever of the two is held already. */
-export function joinedEntry(held: JournalEntry, more: JournalEntry): JournalEntry {
-  const [known, added] = [deliveryFromEntry(held), deliveryFromEntry(more)];
-  const newer = newestFirst(held, more) > 0 ? more : held;
-  const facts = addFacts(known.facts, added.facts);
-  const attempts = [...known.facts.attempts, ...added.facts.attempts];
-  const pastAnswers = joinedAnswers([known.pastAnswers, added.pastAnswers], attempts, facts.attempts);
-  return entryOf({ ...known, facts, pastAnswers }, newer);
+/**
+ * The entry among these that is of the same delivery, joined with further facts, the same whichever of the two is held
+ * already; undefined where there is none. The caller has compared the message id and the destination.
+ */
+export function joinedAmong(others: readonly JournalEntry[], more: JournalEntry): JoinedEntry | undefined {
+  const added = deliveryFromEntry(more);
+  for (const held of others) {
+    const known = deliveryFromEntry(held);
+    if (!isSameDelivery(known, added)) continue;
+    const newer = newestFirst(held, more) > 0 ? more : held;
+    const facts = addFacts(known.facts, added.facts);
+    const attempts = [...known.facts.attempts, ...added.facts.attempts];
+    const pastAnswers = joinedAnswers([known.pastAnswers, added.pastAnswers], attempts, facts.attempts);
+    return { held, joined: entryOf({ ...known, facts, pastAnswers }, newer) };
+  }
+  return undefined;
+}
+
+/** True where both are of the same sending of the same event. */
+function isSameDelivery(one: Named, other: Named): boolean {
+  if (one.sourceId !== other.sourceId || one.replayId !== other.replayId) return false;
+  return one.origin?.partition === other.origin?.partition && one.origin?.offset === other.origin?.offset;
 }
 
 function entryOf(

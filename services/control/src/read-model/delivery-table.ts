@@ -12,7 +12,7 @@
  *      that hold only those that wait after an attempt.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { deliveryFromEntry, isSameDelivery, joinedEntry } from "./delivery-entry.ts";
+import { joinedAmong } from "./delivery-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
@@ -45,6 +45,11 @@ export interface ReplayedDeliveries {
 
 /** The replay id in an entry's detail; null for a first sending. */
 const REPLAY_ID = "json_extract(detail, '$.replayId')";
+/**
+ * True of every delivery of a replay, since a text within the detail has its quotes escaped. SQLite looks at it for
+ * each entry that comes and goes, and would parse each detail twice to learn the same from `REPLAY_ID`.
+ */
+const IS_REPLAYED = `instr(detail, '"replayId":"') > 0`;
 /** The due time in an entry's detail; null for a delivery that does not wait after an attempt. */
 const DUE = "json_extract(detail, '$.dueAtMs')";
 /** The deadline in an entry's detail. */
@@ -64,11 +69,10 @@ export class DeliveryTable {
     this.#name = options.name;
     this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#count(entry, -1) });
     const index = `${options.name}_by_replay`;
-    database.exec(
-      `CREATE INDEX IF NOT EXISTS ${index} ON ${options.name} (${REPLAY_ID}, kind) WHERE ${REPLAY_ID} IS NOT NULL`,
-    );
+    database.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${options.name} (${REPLAY_ID}, kind) WHERE ${IS_REPLAYED}`);
     this.#replayed = database.prepare(
-      `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index} WHERE ${REPLAY_ID} = ? GROUP BY kind`,
+      `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index}
+       WHERE ${IS_REPLAYED} AND ${REPLAY_ID} = ? GROUP BY kind`,
     );
     const byDue = `${options.name}_by_due`;
     database.exec(
@@ -122,12 +126,12 @@ export class DeliveryTable {
   #join(entry: JournalEntry): void {
     const { messageId, destinationId } = entry;
     const others = this.journal.ofDelivery(messageId, destinationId);
-    const held = others.length === 0 ? undefined : sameAs(entry, others);
-    const joined = held === undefined ? entry : joinedEntry(held, entry);
-    if (held !== undefined) {
-      this.journal.remove(held);
-      this.#count(held, -1);
+    const both = others.length === 0 ? undefined : joinedAmong(others, entry);
+    if (both !== undefined) {
+      this.journal.remove(both.held);
+      this.#count(both.held, -1);
     }
+    const joined = both?.joined ?? entry;
     if (this.journal.insert(joined)) this.#count(joined, 1);
   }
 
@@ -156,13 +160,10 @@ export class DeliveryTable {
   }
 }
 
-function sameAs(entry: JournalEntry, others: readonly JournalEntry[]): JournalEntry | undefined {
-  const delivery = deliveryFromEntry(entry);
-  return others.find((other) => isSameDelivery(deliveryFromEntry(other), delivery));
-}
-
+/** The delay in the detail of a waiting delivery: of the fields of that name the entry's own comes first. */
 function delayIn(detail: string): number | null {
-  return (JSON.parse(detail) as { readonly delayMs: number | null }).delayMs;
+  const delay = /"delayMs":(\d+|null)/.exec(detail)?.[1];
+  return delay === undefined || delay === "null" ? null : Number(delay);
 }
 
 function momentOf(column: unknown): number | null {

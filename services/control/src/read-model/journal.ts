@@ -72,10 +72,14 @@ export interface JournalOptions extends JournalBounds {
  */
 const DROP_STEP = 1000;
 
+const NO_USERS = Buffer.from("", "latin1");
+
 export class Journal {
   readonly #database: DatabaseSync;
   readonly #options: JournalOptions;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #insert: StatementSync;
+  readonly #tooOld: StatementSync;
   #ofDelivery: StatementSync | null = null;
   #size: number;
 
@@ -102,6 +106,8 @@ export class Journal {
       CREATE INDEX IF NOT EXISTS ${name}_by_destination ON ${name} (destination_id, kind, time);
       CREATE INDEX IF NOT EXISTS ${name}_by_message ON ${name} (message_id);
     `);
+    this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#tooOld = database.prepare(`SELECT 1 FROM ${name} NOT INDEXED WHERE time < ? LIMIT 1`);
     this.#size = Number(this.#prepare(`SELECT count(*) AS size FROM ${name}`).get()?.["size"]);
   }
 
@@ -123,10 +129,9 @@ export class Journal {
       this.#options.onNotHeld?.(entry);
       return false;
     }
-    const users = Buffer.from(entry.users, "latin1");
-    const { changes } = this.#prepare(
-      `INSERT OR IGNORE INTO ${this.#options.name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ).run(timeMs, partition, offset, place, destinationId, kind, messageId, detail, users, mark);
+    const users = entry.users === "" ? NO_USERS : Buffer.from(entry.users, "latin1");
+    const of = [destinationId, kind, messageId, detail, users, mark] as const;
+    const { changes } = this.#insert.run(timeMs, partition, offset, place, ...of);
     this.#size += Number(changes);
     return Number(changes) > 0;
   }
@@ -140,7 +145,9 @@ export class Journal {
 
   /** Drops what the bounds no longer allow; `added`: the number of entries added since the last call (JN3). */
   trim(added: number): void {
-    this.#drop(this.#horizonMs(), DROP_STEP);
+    const horizonMs = this.#horizonMs();
+    // A deletion takes long to find that there is nothing to drop.
+    if (this.#tooOld.get(horizonMs) !== undefined) this.#drop(horizonMs, DROP_STEP);
     this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - this.#options.maxEntries, added + DROP_STEP));
   }
 

@@ -10,10 +10,13 @@ import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
 import type { LetterHour, LetterHourQuery, LetterTotals } from "./letter-hours.ts";
 import type { LetterRows } from "./letter-row.ts";
 import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
+import { type PackedJournals, packJournals } from "./packed-entries.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
+type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedJournals };
+
 export type StoreCall =
-  | { readonly method: "take"; readonly journal: JournalName; readonly taken: Taken }
+  | { readonly method: "take"; readonly journal: JournalName; readonly taken: PackedTaken }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
   | { readonly method: "heldLetters" }
@@ -89,7 +92,8 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
   const ask = <T>(call: StoreCall): Promise<T> => thread.ask<T>(call);
   return {
     start: await thread.started<StoreStart>(),
-    take: (journal, taken) => ask({ method: "take", journal, taken }),
+    take: (journal, taken) =>
+      ask({ method: "take", journal, taken: { ...taken, entries: packJournals(taken.entries) } }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
     heldLetters: () => ask({ method: "heldLetters" }),

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";
 import type { ThreadCall, ThreadReply } from "../thread-client.ts";
+import { unpackJournals } from "./packed-entries.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import type { StoreCall } from "./store-client.ts";
 
@@ -24,7 +25,7 @@ reply({ id: 0, value: store.start });
 function run(call: StoreCall): unknown {
   switch (call.method) {
     case "take":
-      return store.take(call.journal, call.taken);
+      return store.take(call.journal, { ...call.taken, entries: unpackJournals(call.taken.entries) });
     case "newest":
       return store.newest(call.journal, call.query);
     case "search":

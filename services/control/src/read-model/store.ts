@@ -42,9 +42,9 @@ import { LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 17;
+const LAYOUT = 18;
 const CACHE_KIB = 48 * 1024;
-const COMMIT_ENTRIES = 5000;
+const COMMIT_ENTRIES = 20_000;
 const COMMIT_INTERVAL_MS = 1000;
 
 const TABLES = `

@@ -1,0 +1,75 @@
+/**
+ * Entries packed for their way to the store's thread: the numbers of all of them in one array, and the texts in
+ * another. Handing over an object for each costs several times as much, since every copy names all of its fields again.
+ */
+import type { JournalEntry } from "./journal-entry.ts";
+import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
+
+interface PackedEntries {
+  /** For each entry its time, partition, offset, place and mark. */
+  readonly numbers: Float64Array;
+  /** For each entry its destination, kind, message, detail and users. */
+  readonly texts: readonly string[];
+}
+
+/** Entries by their journal, packed. */
+export type PackedJournals = Readonly<Partial<Record<JournalName, PackedEntries>>>;
+
+const NUMBERS = 5;
+const TEXTS = 5;
+
+export function packJournals(entries: EntriesByJournal): PackedJournals {
+  const packed: Partial<Record<JournalName, PackedEntries>> = {};
+  for (const name of JOURNAL_NAMES) {
+    const ofIt = entries[name];
+    if (ofIt !== undefined) packed[name] = pack(ofIt);
+  }
+  return packed;
+}
+
+export function unpackJournals(packed: PackedJournals): EntriesByJournal {
+  const entries: Partial<Record<JournalName, readonly JournalEntry[]>> = {};
+  for (const name of JOURNAL_NAMES) {
+    const ofIt = packed[name];
+    if (ofIt !== undefined) entries[name] = unpack(ofIt);
+  }
+  return entries;
+}
+
+function pack(entries: readonly JournalEntry[]): PackedEntries {
+  const numbers = new Float64Array(entries.length * NUMBERS);
+  const texts: string[] = [];
+  let at = 0;
+  for (const entry of entries) {
+    numbers[at] = entry.timeMs;
+    numbers[at + 1] = entry.partition;
+    numbers[at + 2] = entry.offset;
+    numbers[at + 3] = entry.place;
+    numbers[at + 4] = entry.mark ?? 0;
+    at += NUMBERS;
+    texts.push(entry.destinationId, entry.kind, entry.messageId, entry.detail, entry.users);
+  }
+  return { numbers, texts };
+}
+
+function unpack({ numbers, texts }: PackedEntries): readonly JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  const number = (at: number): number => numbers[at] ?? 0;
+  const text = (at: number): string => texts[at] ?? "";
+  for (let at = 0, from = 0; at < numbers.length; at += NUMBERS, from += TEXTS) {
+    const entry = {
+      timeMs: number(at),
+      partition: number(at + 1),
+      offset: number(at + 2),
+      place: number(at + 3),
+      destinationId: text(from),
+      kind: text(from + 1),
+      messageId: text(from + 2),
+      detail: text(from + 3),
+      users: text(from + 4),
+    };
+    const mark = number(at + 4);
+    entries.push(mark === 0 ? entry : { ...entry, mark });
+  }
+  return entries;
+}
