@@ -85,12 +85,25 @@ describe("the state of a destination", () => {
   });
 
   it("HJ1: is failing since too many failed, also where something was delivered between", () => {
-    const held = [health({ deliveredAtMs: 2000, failedAtMs: 3000, failingSinceMs: 2500 })];
-    expect(judgeHealth(DESTINATION, held, { delivered: 0, failed: 9, failingSinceMs: 1200 }).sinceMs).toBe(1200);
+    const held = [health({ deliveredAtMs: 200_000, failedAtMs: 300_000, failingSinceMs: 250_000 })];
+    const sinceOf = (failingSinceMs: number | null) =>
+      judgeHealth(DESTINATION, held, { delivered: 0, failed: 9, failingSinceMs }).sinceMs;
+    expect(sinceOf(120_000)).toBe(120_000);
     const taken = [health({ deliveredAtMs: 4000, failedAtMs: 3000, failingSinceMs: null })];
     const recent = { delivered: 1, failed: 9 };
     expect(judgeHealth(DESTINATION, taken, { ...recent, failingSinceMs: 1200 }).sinceMs).toBe(1200);
     expect(judgeHealth(DESTINATION, taken, { ...recent, failingSinceMs: null }).sinceMs).toBe(3000);
+  });
+
+  it("HJ1: is failing since the first failure, to the moment, where that is of the first minute that failed", () => {
+    const held = [health({ deliveredAtMs: 200_000, failedAtMs: 300_000, failingSinceMs: 250_000 })];
+    const sinceOf = (failingSinceMs: number | null) =>
+      judgeHealth(DESTINATION, held, { delivered: 0, failed: 9, failingSinceMs }).sinceMs;
+    expect([240_000, 190_001, null].map(sinceOf)).toEqual([250_000, 250_000, 250_000]);
+    // Too many failed in a minute before.
+    expect([190_000, 180_000].map(sinceOf)).toEqual([190_000, 180_000]);
+    // The process's counts of that minute came to be known later.
+    expect(sinceOf(300_000)).toBe(250_000);
   });
 
   it("HJ2: names of an open one the newest failure of a URL whose breaker is not closed", () => {

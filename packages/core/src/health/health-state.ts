@@ -19,6 +19,7 @@ export type HealthState = (typeof HEALTH_STATES)[number];
 /** How long an attempt counts towards the state. */
 export const FAILING_WINDOW_MS = 5 * 60_000;
 const FAILING_SHARE = 0.05;
+const MINUTE_MS = 60_000;
 /** How long no attempt must have failed while deliveries wait, in ms. */
 const SURE_MS = 60_000;
 
@@ -26,7 +27,9 @@ const SURE_MS = 60_000;
 export interface RecentAttempts {
   readonly delivered: number;
   readonly failed: number;
-  /** Since when too many attempts fail, as far back as that is known; null where they do not. */
+  /**
+   * The minute since which too many attempts fail, by its start, as far back as that is known; null where they do not.
+   */
   readonly failingSinceMs: number | null;
 }
 
@@ -129,7 +132,9 @@ function failingSince(held: readonly DestinationHealth[], recent: RecentAttempts
     // A delivery of one process ends the failing of all.
     const firstMs = least(held.map(({ failingSinceMs }) => failingSinceMs)) ?? failedAtMs;
     const streakMs = firstMs > deliveredAtMs ? firstMs : failedAtMs;
-    return least([streakMs, recent.failingSinceMs]);
+    const { failingSinceMs: minuteMs } = recent;
+    // A streak that began within that minute says the moment.
+    return minuteMs === null || streakMs < minuteMs + MINUTE_MS ? streakMs : minuteMs;
   }
   return isFailingShare(recent) ? (recent.failingSinceMs ?? failedAtMs ?? deliveredAtMs) : null;
 }
