@@ -167,6 +167,16 @@ describe("a switch of the secret that control refuses", () => {
     expect(await switchRefused(stage)).toEqual({ code: 3, stdout: "", stderr: `posthaste: dst_1: not now\n${hint}` });
   });
 
+  it("is told so of a test that is to be signed by it, too", async () => {
+    command.control.script("POST /v1/destinations/dst_1/test", { detail: "dst_1 has no next secret" }, 409);
+    command.control.script("GET /v1/destinations/dst_1", { id: "dst_1", secretStage: "active" });
+    const hint = "  posthaste secret next dst_1 --shared-secret-file FILE comes first: it names the next secret\n";
+    expect(await posthaste(["send", "dst_1", "--sign-with", "next"])).toEqual({
+      ...{ code: 3, stdout: "", stderr: `posthaste: dst_1 has no next secret\n${hint}` },
+    });
+    expect((await posthaste(["send", "dst_1"])).stderr).toBe("posthaste: dst_1 has no next secret\n");
+  });
+
   it("send takes settings that nobody saved, of a destination or of none, and signs by their secret", async () => {
     const settings = { urls: [{ url: "https://a.example/" }], sharedSecret: "***" };
     const sentBody = () => JSON.parse(String(command.control.requests.at(-1)?.body));

@@ -63,8 +63,8 @@ function nextAfter(step: (typeof STEPS)[number][0], id: string): readonly NextCo
   ];
 }
 
-/** The refusal of a switch, with the command that comes before it where no next secret is named. */
-async function withFirstStep(error: unknown, api: ApiClient, id: string): Promise<unknown> {
+/** The refusal of a step with the next secret, with the command that comes before it where none is named. */
+export async function withFirstStep(error: unknown, api: ApiClient, id: string): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.no) return error;
   const destination = await api.call("GET", `/v1/destinations/${encodeURIComponent(id)}`).catch(() => undefined);
   const options = { cause: error };

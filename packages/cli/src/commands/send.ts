@@ -5,6 +5,7 @@ import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
+import { withFirstStep } from "./secret.ts";
 import { readSettings } from "./settings-file.ts";
 
 const COLUMNS = ["url", "outcome", "status", "error", "durationMs", "answer"];
@@ -31,7 +32,9 @@ export function addSend(program: Command, perform: Perform): void {
       perform(command, async (context) => {
         const { api, printer } = context;
         const { path, body } = await askedOf(context, id, options);
-        const answer = await api.call("POST", path, body);
+        const answer = await api.call("POST", path, body).catch(async (error: unknown) => {
+          throw id !== undefined && options.signWith === "next" ? await withFirstStep(error, api, id) : error;
+        });
         const urls: readonly Entry[] = Array.isArray(answer.urls) ? answer.urls : [];
         printer.list(urls, COLUMNS);
         printer.say(`sent as ${answer.messageId}`);

@@ -74,7 +74,7 @@ export function destinationSecretRoutes(options: DestinationSecretRoutesOptions)
       body: nothing,
       answer,
       refusals: ["not_found", "conflict"],
-      handle: (asked) => take(asked, ({ secrets }) => switchSecret(secrets), ": name one at /secret/next first"),
+      handle: (asked) => take(asked, ({ secrets }) => switchSecret(secrets), ": name one first"),
     }),
     defineRoute({
       method: "POST",

@@ -77,7 +77,7 @@ export function destinationTestRoutes(options: DestinationTestRoutesOptions): re
         const destination = await destinationOf(params.id, destinations);
         assertOpened(destination);
         if (body.signWith === "next" && destination.secrets.next === null) {
-          throw new Problem("conflict", `${params.id} has no next secret: name one at /secret/next first`);
+          throw new Problem("conflict", `${params.id} has no next secret: name one first`);
         }
         return sendTest(options, destination, body);
       },

@@ -82,7 +82,7 @@ function sampleRoute({ sources, ingestUrl, nowMs }: SourceCallRoutesOptions): Ro
         throw new Problem("conflict", "control does not know where ingest is: set POSTHASTE_INGEST_URL for it");
       }
       const key = source.writeKeys.find(({ expiresAtMs }) => expiresAtMs === null);
-      if (key === undefined) throw new Problem("conflict", `${params.id} has no write key: make one at /write-key`);
+      if (key === undefined) throw new Problem("conflict", `${params.id} has no write key: make a new one`);
       const messageId = createId("test");
       const outcome = await sendSample({ ingestUrl, writeKey: key.key, type, messageId, nowMs: nowMs() });
       return { messageId, type, ...outcome };
