@@ -126,6 +126,7 @@ describe("with nothing but what is its own", () => {
       reproduced: 7,
       refused: 0,
       refusedPlaces: [],
+      nextCursor: null,
     });
   });
 

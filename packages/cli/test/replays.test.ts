@@ -207,7 +207,8 @@ describe("dead letters", () => {
     const planned = { id: null, plan: "rpl_2", matched: 3, leftOut: {} };
     command.control.script("POST /v1/dead-letters/purge", planned, 202);
     const dry = await posthaste(["dead-letters", "purge", "--user-id", "user-7", "--dry-run"]);
-    expect([dry.code, dry.stderr]).toEqual([0, "would purge 3 dead letters\n"]);
+    const next = "  posthaste dead-letters purge --plan rpl_2   purges these, within an hour\n";
+    expect([dry.code, dry.stderr]).toEqual([0, `would purge 3 dead letters\n${next}`]);
     const asked = await posthaste(["dead-letters", "purge", "--user-id", "user-7"]);
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Purge 3 dead letters, for good?")]);
     expect((await posthaste(["dead-letters", "purge", "--user-id", "user-7", "--yes"])).code).toBe(0);
@@ -217,6 +218,22 @@ describe("dead letters", () => {
     ]);
     command.control.script("POST /v1/dead-letters/purge", { ...planned, plan: null, matched: 0 }, 202);
     expect((await posthaste(["dead-letters", "purge", "--user-id", "user-8"])).code).toBe(3);
+  });
+
+  it("are purged by a plan of before, which is shown and asked about first", { timeout: 60_000 }, async () => {
+    const planned = { id: null, plan: "rpl_2", matched: 3, leftOut: {}, counts: [] };
+    command.control.script("POST /v1/dead-letters/purge", planned, 202);
+    const bodies = () => command.control.requests.map(({ body }) => JSON.parse(body.toString()));
+    const run = ["dead-letters", "purge", "--plan", "rpl_2"];
+    const asked = await posthaste(run);
+    expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("Purge 3 dead letters, for good?")]);
+    expect((await posthaste([...run, "--dry-run"])).stderr).toContain("would purge 3 dead letters\n");
+    const shown = { plan: "rpl_2", dryRun: true };
+    expect(bodies()).toEqual([shown, shown]);
+    expect((await posthaste([...run, "--yes"])).code).toBe(0);
+    expect(bodies().slice(2)).toEqual([shown, { plan: "rpl_2" }]);
+    const both = await posthaste([...run, "--reason", "suppressed"]);
+    expect([both.code, both.stderr]).toEqual([2, "posthaste: --plan says which dead letters: name it alone\n"]);
   });
 
   it("are exported to standard output, or to a file that is there when it is whole", async () => {

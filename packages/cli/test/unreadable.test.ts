@@ -30,7 +30,8 @@ describe("unreadable records", () => {
       const { dryRun = false } = JSON.parse(body.toString());
       const answer = { matched: left, reproduced: dryRun ? 0 : Math.min(step, left) };
       left -= answer.reproduced;
-      return { body: JSON.stringify({ ...answer, refused: 0, refusedPlaces: [] }) };
+      const nextCursor = left === 0 || dryRun ? null : `behind-${matched - left}`;
+      return { body: JSON.stringify({ ...answer, refused: 0, refusedPlaces: [], nextCursor }) };
     });
   };
 
@@ -39,7 +40,7 @@ describe("unreadable records", () => {
     const reproduce = ["dead-letters", "unreadable", "reproduce", "--places", "posthaste.events/3/1207,t/0/1"];
     expect(await posthaste([...reproduce, "--dry-run"])).toMatchObject({
       code: 0,
-      stdout: "matched\t2\nreproduced\t0\nrefused\t0\nrefusedPlaces\t\n",
+      stdout: "matched\t2\nreproduced\t0\nrefused\t0\nrefusedPlaces\t\nnextCursor\t\n",
     });
     expect(command.control.requests).toHaveLength(1);
     expect(lastBody()).toEqual({ places: ["posthaste.events/3/1207", "t/0/1"], dryRun: true });
@@ -56,15 +57,15 @@ describe("unreadable records", () => {
     const { code, stdout } = await posthaste([...reproduce, "--yes"]);
     expect([code, stdout]).toEqual([0, "matched\t5\nreproduced\t5\nrefused\t0\nrefusedPlaces\t\n"]);
     expect(command.control.requests).toHaveLength(5);
-    expect(lastBody()).toEqual({ topic: "posthaste.events" });
+    expect(lastBody()).toEqual({ topic: "posthaste.events", cursor: "behind-4" });
   });
 
-  it("end with 6 when some of them do not go, and say which their topic refused, each once", async () => {
+  it("end with 6 when some of them do not go, and say which their topic refused, and try those behind them too", async () => {
     const [one, other] = ["posthaste.events/3/1207", "posthaste.events/0/9"];
     const answers = [
-      { matched: 5, reproduced: 0, refused: 0, refusedPlaces: [] },
-      { matched: 5, reproduced: 2, refused: 1, refusedPlaces: [one] },
-      { matched: 3, reproduced: 0, refused: 2, refusedPlaces: [one, other] },
+      { matched: 5, reproduced: 0, refused: 0, refusedPlaces: [], nextCursor: null },
+      { matched: 5, reproduced: 0, refused: 1, refusedPlaces: [one], nextCursor: "behind-1" },
+      { matched: 4, reproduced: 2, refused: 1, refusedPlaces: [other], nextCursor: null },
     ];
     command.control.scriptRequest("POST /v1/unreadable/reproduce", () => ({ body: JSON.stringify(answers.shift()) }));
     const { code, stdout, stderr } = await posthaste(["dead-letters", "unreadable", "reproduce", "--yes"]);

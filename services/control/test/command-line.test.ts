@@ -188,11 +188,17 @@ describe("the command line", () => {
     expect(exported.stdout.split("\n").map((line) => JSON.parse(line || "{}").messageId)).toEqual([
       ...["message-4", "message-5", "message-6", undefined],
     ]);
-    const purged = await posthaste(["dead-letters", "purge", ...of, "--until", momentOf(6), "--yes"]);
+    const counted = await posthaste(["dead-letters", "purge", ...of, "--until", momentOf(6), "--dry-run", "--json"]);
+    const purge = ["dead-letters", "purge", "--plan", JSON.parse(counted.stdout).plan];
+    const shown = await posthaste([...purge, "--dry-run"]);
+    expect([shown.code, shown.stderr]).toEqual([0, expect.stringContaining("would purge 2 dead letters\n")]);
+    const purged = await posthaste([...purge, "--yes"]);
     expect([purged.code, purged.stderr]).toEqual([
       0,
       expect.stringMatching(/(^|\n)purged 2 dead letters; the topic keeps the bytes/),
     ]);
+    const repeated = await posthaste([...purge, "--yes"]);
+    expect([repeated.code, repeated.stderr]).toEqual([3, expect.stringContaining("its dead letters are purged")]);
     expect((await posthaste(["dead-letters", "export", ...of])).stdout.trimEnd().split("\n")).toHaveLength(1);
   });
 });

@@ -78,6 +78,20 @@ it.each([
   for (const event of events) expect(event).toMatchObject({ sentence, deletion, userKey: null });
 });
 
+it("the list of events says the same of each as its own verdict", async () => {
+  // On a machine that is busy a page may have had no time for each.
+  await eventually(async () => {
+    const { body } = await control.call("GET", `/v1/events?sourceId=${sourceId}`);
+    expect(body.data).toHaveLength(4);
+    for (const { messageId, sentence, deletion } of body.data) {
+      const own = await verdictOn(messageId);
+      expect({ messageId, sentence, deletion }).toEqual({ messageId, sentence: own.sentence, deletion: own.deletion });
+    }
+    const ids = body.data.map(({ deletion }: { deletion: { id: string } | null }) => deletion?.id ?? "none");
+    expect(ids.sort()).toEqual(["none", "ticket-1", "ticket-1", "ticket-1"]);
+  });
+});
+
 it("no request is named where the event itself is not there any more", async () => {
   const { sentence, command, deletion } = await verdictOn("overwritten");
   expect(sentence).toBe(

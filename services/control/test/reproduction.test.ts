@@ -62,7 +62,13 @@ it("UP3, UP4: a record that its topic does not take is not marked as produced ag
   // The broker that leads the partition hears of a limit a moment after it was set.
   const place = await eventually(async () => {
     const aside = await putAside(topic, { value: Buffer.alloc(4000, "x") });
-    expect((await reproduce([aside])).body).toEqual({ matched: 1, reproduced: 0, refused: 1, refusedPlaces: [aside] });
+    expect((await reproduce([aside])).body).toEqual({
+      matched: 1,
+      reproduced: 0,
+      refused: 1,
+      refusedPlaces: [aside],
+      nextCursor: null,
+    });
     return aside;
   });
   expect((await listed()).places).toContain(place);
@@ -72,11 +78,18 @@ it("UP3, UP4: a record that its topic does not take is not marked as produced ag
     reproduced: 1,
     refused: 1,
     refusedPlaces: [place],
+    nextCursor: null,
   });
   expect((await listed()).places).toContain(place);
   await setLimit(topic, "1000000");
   await eventually(async () => {
-    expect((await reproduce([place])).body).toEqual({ matched: 1, reproduced: 1, refused: 0, refusedPlaces: [] });
+    expect((await reproduce([place])).body).toEqual({
+      matched: 1,
+      reproduced: 1,
+      refused: 0,
+      refusedPlaces: [],
+      nextCursor: null,
+    });
   });
   expect((await listed()).places).not.toContain(place);
   const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
@@ -107,10 +120,22 @@ it("UP3: cut off between the record and its mark, it is produced again by who as
   expect([await endOfEvents(), (await listed()).places.includes(place)]).toEqual([before + 1, true]);
   await setLimit(unreadable, "1000000");
   await eventually(async () => {
-    expect((await reproduce([place])).body).toEqual({ matched: 1, reproduced: 1, refused: 0, refusedPlaces: [] });
+    expect((await reproduce([place])).body).toEqual({
+      matched: 1,
+      reproduced: 1,
+      refused: 0,
+      refusedPlaces: [],
+      nextCursor: null,
+    });
   });
   expect((await listed()).places).not.toContain(place);
-  expect((await reproduce([place])).body).toEqual({ matched: 0, reproduced: 0, refused: 0, refusedPlaces: [] });
+  expect((await reproduce([place])).body).toEqual({
+    matched: 0,
+    reproduced: 0,
+    refused: 0,
+    refusedPlaces: [],
+    nextCursor: null,
+  });
 });
 
 it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes to the shortest", async () => {
@@ -123,9 +148,16 @@ it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes t
     reproduced: 2,
     refused: 0,
     refusedPlaces: [],
+    nextCursor: null,
   });
   expect((await listed()).places).toEqual([stays]);
-  expect((await reproduce([stays])).body).toEqual({ matched: 1, reproduced: 0, refused: 0, refusedPlaces: [] });
+  expect((await reproduce([stays])).body).toEqual({
+    matched: 1,
+    reproduced: 0,
+    refused: 0,
+    refusedPlaces: [],
+    nextCursor: null,
+  });
   const [end] = await topics.connection.withAdmin((admin) => admin.fetchTopicOffsets(`${names.retryPrefix}300ms`));
   expect(end?.high).toBe("1");
 });
@@ -139,8 +171,37 @@ it("UP4: one that retention took is listed no more, and stands in nobody's way",
     await admin.deleteTopicRecords({ topic: unreadable, partitions: [{ partition: 0, offset: end?.high ?? "" }] });
   });
   const kept = await putAside(events);
-  expect((await reproduce([gone, kept])).body).toEqual({ matched: 1, reproduced: 1, refused: 0, refusedPlaces: [] });
+  expect((await reproduce([gone, kept])).body).toEqual({
+    matched: 1,
+    reproduced: 1,
+    refused: 0,
+    refusedPlaces: [],
+    nextCursor: null,
+  });
   await eventually(async () => expect((await listed("&reproduced=true")).places).not.toContain(gone));
+});
+
+it("UP4: a thousand that do not go stand before no other, by the cursor of the call before", async () => {
+  const { unreadable, events } = topics.names;
+  const aside = (topic: string, index: number) => ({
+    ...{ topic: unreadable, key: null, value: Buffer.from("{"), partition: 0 },
+    headers: {
+      ...{ "unreadable-topic": topic, "unreadable-partition": "2", "unreadable-offset": String(index) },
+      ...{ "unreadable-reason": "not_of_schema", "unreadable-at-ms": String(Math.floor(index / 300)) },
+    },
+  });
+  const staying = Array.from({ length: 1001 }, (_, index) => aside(`${topics.prefix}.no-such-topic`, index));
+  await topics.producer.send([...staying, aside(events, 1500), aside(events, 1501)]);
+  const call = async (more: object = {}) => {
+    const asked = { reason: "not_of_schema", ...more };
+    return (await control.call("POST", "/v1/unreadable/reproduce", asked)).body;
+  };
+  const first = await call();
+  expect(first).toMatchObject({ matched: 1003, reproduced: 0, nextCursor: expect.any(String) });
+  expect(await call({ cursor: first.nextCursor, dryRun: true })).toMatchObject({ matched: 3, reproduced: 0 });
+  expect(await call({ cursor: first.nextCursor })).toMatchObject({ matched: 3, reproduced: 2, nextCursor: null });
+  expect(await call({ cursor: first.nextCursor })).toMatchObject({ matched: 1, reproduced: 0, nextCursor: null });
+  expect((await control.call("POST", "/v1/unreadable/reproduce", { cursor: "x" })).status).toBe(400);
 });
 
 it("what was put aside is listed in pages, whichever of it is produced again meanwhile", async () => {
@@ -162,7 +223,13 @@ it("two calls at once produce a record once; one whose value was left out is pro
   expect(answers.map(({ body }) => body.reproduced).sort()).toEqual([0, 1]);
   const cut = await putAside(events, { more: { "unreadable-value-left-out": "true" } });
   expect((await listed()).places).toContain(cut);
-  expect((await reproduce([cut])).body).toEqual({ matched: 0, reproduced: 0, refused: 0, refusedPlaces: [] });
+  expect((await reproduce([cut])).body).toEqual({
+    matched: 0,
+    reproduced: 0,
+    refused: 0,
+    refusedPlaces: [],
+    nextCursor: null,
+  });
 });
 
 it("UJ1, UJ2: of whatever came the newest 10,000 are held, each once, by a control that began later too", async () => {

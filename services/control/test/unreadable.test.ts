@@ -174,8 +174,15 @@ describe("unreadable records that can be read now", () => {
       reproduced: 0,
       refused: 0,
       refusedPlaces: [],
+      nextCursor: null,
     });
-    expect(await reproduce(filter)).toEqual({ matched: 2, reproduced: 2, refused: 0, refusedPlaces: [] });
+    expect(await reproduce(filter)).toEqual({
+      matched: 2,
+      reproduced: 2,
+      refused: 0,
+      refusedPlaces: [],
+      nextCursor: null,
+    });
     const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
     expect(told).toMatchObject([
       { target: "unreadable", changes: expect.arrayContaining([{ field: "records", from: null, to: "2" }]) },
@@ -185,7 +192,13 @@ describe("unreadable records that can be read now", () => {
       [`${names.retryPrefix}10s`, "m-again", "dst_1:user-7", [["note", "mine"]]],
       [`${names.retryPrefix}300ms`, "m-again", "dst_1:user-7", [["note", "mine"]]],
     ]);
-    expect(await reproduce(filter)).toEqual({ matched: 0, reproduced: 0, refused: 0, refusedPlaces: [] });
+    expect(await reproduce(filter)).toEqual({
+      matched: 0,
+      reproduced: 0,
+      refused: 0,
+      refusedPlaces: [],
+      nextCursor: null,
+    });
     expect(await list(`?topic=${names.deliveries}`)).toEqual([]);
     expect(await list(`?topic=${names.deliveries}&reproduced=true`)).toMatchObject([{ reproduced: true, offset: 50 }]);
   });

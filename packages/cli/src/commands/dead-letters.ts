@@ -153,13 +153,15 @@ function addReplay(deadLetters: Command, perform: Perform): void {
 function addPurge(deadLetters: Command, perform: Perform): void {
   withNamedLetters(deadLetters.command("purge"))
     .description("count dead letters, and have them be seen and replayed no more; ends with 3 when nothing matches")
-    .option("--dry-run", "count them only")
+    .option("--dry-run", "count them only; the plan can be carried out for an hour")
+    .option("--plan <id>", "purge what a dry run counted, instead of counting")
     .action((options: PurgeOptions, command: Command) => perform(command, (context) => purge(context, options)))
     .addHelpText(
       "after",
       examples([
         "posthaste dead-letters purge --user-id user-7 --dry-run",
         "posthaste dead-letters purge --destination-id dst_4k2v8m1n0p3q5r7s --until 7d --yes",
+        "posthaste dead-letters purge --plan rpl_4k2v8m1n0p3q5r7s --yes",
       ]),
     );
 }

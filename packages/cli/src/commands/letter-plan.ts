@@ -26,6 +26,11 @@ export async function makePlan(context: Context, path: string, body: object): Pr
   return { answer, matched: Number(matched), id: typeof plan === "string" ? plan : null };
 }
 
+/** Refuses a filter beside a plan. */
+export function assertPlanAlone(filter: object): void {
+  if (Object.keys(filter).length > 0) throw new CliError(EXIT.usage, "--plan says which dead letters: name it alone");
+}
+
 /** The destination's name is to be typed for many, where all are of one; else their number. */
 export async function confirmPlan(context: Context, question: string, { answer, matched }: LetterPlan): Promise<void> {
   if (matched <= MANY) return await context.confirm(question);

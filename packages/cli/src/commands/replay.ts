@@ -4,7 +4,7 @@ import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
 import { letterBody, type NamedLetters } from "./letter-filter.ts";
-import { confirmPlan, makePlan, planId } from "./letter-plan.ts";
+import { assertPlanAlone, confirmPlan, makePlan, planId } from "./letter-plan.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
 const PATH = "/v1/dead-letters/replay";
@@ -54,7 +54,7 @@ async function plannedId(context: Context, options: ReplayOptions): Promise<stri
 }
 
 async function namedPlan({ api, confirm }: Context, id: string, filter: object): Promise<string> {
-  if (Object.keys(filter).length > 0) throw new CliError(EXIT.usage, "--plan says which dead letters: name it alone");
+  assertPlanAlone(filter);
   const { matched } = await api.call("GET", `/v1/replays/${encodeURIComponent(id)}`);
   await confirm(`Send ${counted(Number(matched), "dead letter")} again?`);
   return id;

@@ -89,7 +89,7 @@ async function reproduce(context: Context, options: ReproduceOptions): Promise<E
     return EXIT.done;
   }
   await confirm(`Produce ${counted(matched, "record")} again?`);
-  const done = await reproduceAll(context, filter, matched);
+  const done = await reproduceAll(context, filter);
   printer.document({ matched, ...done });
   sayWhatStays(printer, matched, done);
   sayNext(printer, [
@@ -101,22 +101,22 @@ async function reproduce(context: Context, options: ReproduceOptions): Promise<E
 interface Reproduced {
   readonly reproduced: number;
   readonly refused: number;
-  /** Of those that their topic refused, each once. */
+  /** Of those that their topic refused. */
   readonly refusedPlaces: readonly string[];
 }
 
-/** Call after call, since each takes so many records at the most. */
-async function reproduceAll({ api }: Context, filter: UnreadableFilter, matched: number): Promise<Reproduced> {
-  const refused = new Set<string>();
+/** Call after call, since each takes so many records at the most; each record is tried once. */
+async function reproduceAll({ api }: Context, filter: UnreadableFilter): Promise<Reproduced> {
+  const refusedPlaces: string[] = [];
   let reproduced = 0;
-  while (reproduced < matched) {
-    const answer = await api.call("POST", REPRODUCE, given({ ...filter }), PATIENCE_MS);
-    // A record that was refused is tried by each call.
-    if (Array.isArray(answer.refusedPlaces)) for (const place of answer.refusedPlaces) refused.add(String(place));
-    if (answer.reproduced === 0) break;
+  let cursor: unknown;
+  do {
+    const answer = await api.call("POST", REPRODUCE, given({ ...filter, cursor }), PATIENCE_MS);
+    if (Array.isArray(answer.refusedPlaces)) refusedPlaces.push(...answer.refusedPlaces.map(String));
     reproduced += Number(answer.reproduced);
-  }
-  return { reproduced, refused: refused.size, refusedPlaces: [...refused] };
+    cursor = answer.nextCursor;
+  } while (typeof cursor === "string");
+  return { reproduced, refused: refusedPlaces.length, refusedPlaces };
 }
 
 function sayWhatStays(printer: Printer, matched: number, { reproduced, refused }: Reproduced): void {

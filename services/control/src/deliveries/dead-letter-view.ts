@@ -54,7 +54,8 @@ export const listedDeadLetter = deadLetter.extend({
     .enum(LETTER_STATES)
     .describe(
       "What became of it, as far as the delivery log knows. deliveredSince: an attempt that began after it had died " +
-        "delivered it. diedAgain: it was sent again and died again, as a newer dead letter. Else open.",
+        "delivered it, or a replay that ended over seven days ago sent it and it did not die again. diedAgain: it was " +
+        "sent again and died again, as a newer dead letter. Else open.",
     ),
 });
 

@@ -1,4 +1,4 @@
-/** LC1 and LC3 of letter-table.ts, LM1 and LM2 of letter-mark.ts, as callers see them, against a naive model. */
+/** LC1 and LC3 of letter-table.ts, LM1 to LM3 of letter-mark.ts, as callers see them, against a naive model. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -54,6 +54,7 @@ const other = fc.oneof(
   { weight: 3, arbitrary: fc.record({ what: fc.constant("pass" as const), ms: fc.integer({ min: 0, max: HOUR_MS }) }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("purge" as const), of: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("suppress" as const), user: fc.constantFrom(null, "ann") }) },
+  { weight: 3, arbitrary: fc.record({ what: fc.constant("sent long ago" as const), of: fc.nat(9) }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant("read again" as const), of: fc.nat(19) }) },
 );
 type Letter = typeof letter extends fc.Arbitrary<infer Each> ? Each : never;
@@ -98,6 +99,7 @@ interface ReadRecord {
 class Read {
   readonly records: ReadRecord[] = [];
   readonly purged = new Set<string>();
+  readonly sent = new Set<string>();
   suppressed: string | null = null;
   nowMs = BEGIN_MS;
   readonly #bounds: { readonly letters: number; readonly attempts: number };
@@ -126,6 +128,9 @@ class Read {
         return;
       case "purge":
         this.purged.add(letterPlace(placeAt(step.of)));
+        return;
+      case "sent long ago":
+        this.#noteSent(step.of);
         return;
       case "suppress":
         this.suppressed = step.user;
@@ -168,12 +173,28 @@ class Read {
     });
   }
 
+  /** Of a letter that is held, as LM3 has it. */
+  #noteSent(index: number): void {
+    const found = this.of("dead_letters")[index];
+    if (found === undefined) return;
+    this.sent.add(letterPlace(found));
+    this.store.noteSent([found]);
+    this.#forgetDropped();
+  }
+
+  /** A letter that was dropped and is read once more has to be noted once more. */
+  #forgetDropped(): void {
+    const held = new Set(this.store.newest("dead_letters", { limit: MANY }).map(letterPlace));
+    for (const place of this.sent) if (!held.has(place)) this.sent.delete(place);
+  }
+
   #store(index: number): void {
     const record = this.records[index];
     if (record === undefined) return;
     const { name, entry } = record;
     const { partition, offset } = entry;
     this.store.take(name, { partition, next: offset + 1, passedTo: 0, entries: { [name]: [entry] } });
+    this.#forgetDropped();
   }
 
   #open(): Store {
@@ -204,7 +225,8 @@ function stateByHand(read: Read, { timeMs, messageId, destinationId, partition, 
   if (isDelivered) return "deliveredSince";
   const place = `"replayedFrom":"t/${partition}/${offset}"`;
   const isAgain = read.of("dead_letters").some((each) => isOfIt(each) && each.detail.includes(place));
-  return isAgain ? "diedAgain" : "open";
+  if (isAgain) return "diedAgain";
+  return read.sent.has(letterPlace({ partition, offset })) ? "deliveredSince" : "open";
 }
 
 function sumsOf(states: readonly LetterState[]) {
@@ -265,7 +287,7 @@ async function readAll(
   }
 }
 
-it("LM1, LM2: each letter is what attempts and letters say of it, in whatever order these are read", async () => {
+it("LM1 to LM3: each letter is what attempts and letters say of it, in whatever order these are read", async () => {
   await fc.assert(
     fc.asyncProperty(log, fc.integer({ min: 2, max: 30 }), async (steps, letters) => {
       await readAll(steps, { letters, attempts: MANY }, (read, states) => {

@@ -11,12 +11,16 @@ import { defineRoute, type Route } from "../http/route.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
-import { judgeWritten, type WrittenParts } from "./event-lookup.ts";
+import { judgeWritten, type LookupParts, type WrittenParts } from "./event-lookup.ts";
 import { type FoundEvent, SEARCHED_JOURNALS, searchEvents } from "./event-search.ts";
-import { causeOfAll } from "./event-verdict.ts";
+import { causeOfAll, type JudgedEvent } from "./event-verdict.ts";
 import { eventView } from "./event-view.ts";
+import { nameListedDeletions } from "./name-deletions.ts";
+import { stoppingDeletion } from "./stopped-view.ts";
 
 const MOST = 50;
+/** For how long, in ms, a page looks for the deletion requests that stopped its events. */
+const NAMING_MS = 1000;
 const EXPECTED = `expected a whole number from 1 to ${MOST}`;
 
 const eventQuery = z.strictObject({
@@ -43,6 +47,7 @@ const listedEvent = z.object({
   receivedAt: z.iso.datetime().nullable(),
   cause: z.enum(VERDICT_CAUSES).describe("The worst of all events of the source under this message id."),
   sentence: z.string().describe("What became of it, in one sentence."),
+  deletion: stoppingDeletion,
   destinationIds: z.array(z.string()).describe("Those that all verdicts on it speak of, whatever became of it there."),
 });
 
@@ -50,6 +55,13 @@ export interface EventListParts extends WrittenParts {
   readonly suppressed: SuppressedUsers;
   readonly beside: BesideLogs;
   readonly nowMs: () => number;
+  readonly naming: LookupParts["naming"];
+}
+
+/** An event of the page: all that is under its message id, and the one that tells of it. */
+interface FoundVerdict extends FoundEvent {
+  readonly judged: readonly JudgedEvent[];
+  readonly leading: JudgedEvent;
 }
 
 export function eventListRoutes(parts: EventListParts): readonly Route[] {
@@ -57,20 +69,24 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
   const names = configuredNames(parts);
   const isSuppressed = suppressedKeyCheck(parts.suppressed);
 
-  async function viewFound({ messageId, sourceId }: FoundEvent): Promise<readonly z.output<typeof listedEvent>[]> {
-    const terms = { nowMs: parts.nowMs(), isSuppressed };
-    const { judged, facts } = await judgeWritten({ messageId, sourceId }, parts, terms);
+  async function judgeFound({ messageId, sourceId }: FoundEvent): Promise<readonly FoundVerdict[]> {
+    const { judged, facts } = await judgeWritten({ messageId, sourceId }, parts, {
+      nowMs: parts.nowMs(),
+      isSuppressed,
+    });
     const cause = causeOfAll(judged, facts);
     const leading = judged.find((each) => each.cause === cause);
     // The journals dropped the event's entries since, or a suppression hides them by now.
-    if (leading === undefined) return [];
+    return leading === undefined ? [] : [{ messageId, sourceId, judged, leading }];
+  }
+
+  function viewFound({ messageId, sourceId, judged, leading }: FoundVerdict): z.output<typeof listedEvent> {
     // A row shows no timeline, so nobody needs to be found who sent something by hand.
-    const shown = { ...terms, messageId, names, beside: parts.beside, resentBy: new Map() };
-    const view = (each: typeof leading) => eventView(each, shown);
-    const { type, event, userKey, receivedAt, sentence } = view(leading);
-    const told = judged.flatMap((each) => view(each).destinations);
+    const shown = { messageId, names, beside: parts.beside, resentBy: new Map(), nowMs: parts.nowMs(), isSuppressed };
+    const { type, event, userKey, receivedAt, cause, sentence, deletion } = eventView(leading, shown);
+    const told = judged.flatMap((each) => eventView(each, shown).destinations);
     const destinationIds = [...new Set(told.map((each) => each.destinationId))];
-    return [{ messageId, sourceId, type, event, userKey, receivedAt, cause, sentence, destinationIds }];
+    return { messageId, sourceId, type, event, userKey, receivedAt, cause, sentence, deletion, destinationIds };
   }
 
   return [
@@ -89,9 +105,12 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
         const all = SEARCHED_JOURNALS.map((journal) => readModel.freshness(journal));
         const fresh = all.reduce(freshnessOfBoth, letters.freshness);
         const found = await searchEvents(readModel, { ...asked, sinceMs: since, untilMs: until, isSuppressed });
-        const data = await Promise.all(found.events.map(viewFound));
+        const judged = (await Promise.all(found.events.map(judgeFound))).flat();
+        const leading = judged.map((each) => each.leading);
+        const named = await nameListedDeletions(leading, parts.naming, AbortSignal.timeout(NAMING_MS));
+        const data = judged.map((each, index) => viewFound({ ...each, leading: named[index] ?? each.leading }));
         const { nextCursor, searchedToMs } = found;
-        return { data: data.flat(), nextCursor, ...fresh, searchedTo: isoTimeOrNull(searchedToMs) };
+        return { data, nextCursor, ...fresh, searchedTo: isoTimeOrNull(searchedToMs) };
       },
     }),
   ];

@@ -12,6 +12,8 @@ import { causeOf, type JudgedEvent } from "./event-verdict.ts";
 
 /** The most events under one message id whose requests are looked for. */
 const MOST = 5;
+/** How many events of a list are looked at at a time, since each may have to be read. */
+const AT_ONCE = 5;
 
 export interface NameDeletionsParts {
   readonly deletions: Pick<StoppingDeletions, "find">;
@@ -28,6 +30,28 @@ export async function nameDeletions(
   return await Promise.all(
     judged.map(async (each) => (stopped.has(each) ? { ...each, stoppedBy: await stoppedBy(each, parts) } : each)),
   );
+}
+
+/**
+ * The same events of a list, in their order, as `nameDeletions` has them. What was not begun when `enough` is aborted is
+ * said to be not looked up.
+ */
+export async function nameListedDeletions(
+  judged: readonly JudgedEvent[],
+  parts: NameDeletionsParts,
+  enough: AbortSignal,
+): Promise<readonly JudgedEvent[]> {
+  const named = [...judged];
+  const stopped = [...judged.entries()].filter(([, each]) => isStopped(each)).values();
+  const work = async (): Promise<void> => {
+    // Each event is taken by one of those who work.
+    for (const [index, each] of stopped) {
+      const by: StoppedBy = enough.aborted ? { state: "not_looked_up" } : await stoppedBy(each, parts);
+      named[index] = { ...each, stoppedBy: by };
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return named;
 }
 
 /** The request that hides the dead letters of which alone something is known; undefined where there are none. */

@@ -190,7 +190,10 @@ export function defineRoute<
       const asked = withOwnCursor(operation, checked);
       // A request may leave out a body whose every field is optional; a body of `null` does not count as left out.
       const sent = request.body === undefined ? {} : request.body;
-      const checkedBody = () => (body === undefined ? undefined : checkInput(body.schema, sent)) as z.output<Body>;
+      const checkedBody = () => {
+        const own: unknown = body === undefined ? undefined : checkInput(body.schema, sent);
+        return (typeof own === "object" && own !== null ? withOwnCursor(operation, own) : own) as z.output<Body>;
+      };
       const { head, by } = request;
       const result =
         upload !== undefined && request.chunks !== null

@@ -6,6 +6,8 @@
  *      every URL that was dead. The destination's present setting decides, and it may change, so the number says both.
  * LM2  It *died again* where a dead letter of its message and destination says that it was sent again from this one's
  *      place. Else it is *open*, as it is while what was sent again is on its way.
+ * LM3  It was delivered since, too, where a replay that ended long ago sent it and it did not die again: whatever is sent
+ *      is delivered or dies, and the attempt that delivered it may no longer be in its topic (`sent-letters.ts`).
  */
 import type { SettleRule } from "@posthaste/core/config/destination";
 import { attemptFromEntry } from "./attempt-entry.ts";
@@ -15,6 +17,8 @@ import type { JournalEntry } from "./journal-entry.ts";
 /** The bits of the number. */
 const DELIVERED: Readonly<Record<SettleRule, number>> = { any: 1, each: 2 };
 const DIED_AGAIN = 4;
+/** LM3, as far as the replay goes. */
+export const SENT_LONG_AGO = 8;
 /** Of a letter that was delivered since under either setting: no attempt says more. */
 export const DELIVERED_BITS = DELIVERED.any | DELIVERED.each;
 
@@ -24,13 +28,22 @@ export type LetterState = (typeof LETTER_STATES)[number];
 /** The state of a letter with this number. */
 export function letterState(mark: number, settle: SettleRule): LetterState {
   if ((mark & DELIVERED[settle]) !== 0) return "deliveredSince";
-  return (mark & DIED_AGAIN) === 0 ? "open" : "diedAgain";
+  if ((mark & DIED_AGAIN) !== 0) return "diedAgain";
+  return (mark & SENT_LONG_AGO) === 0 ? "open" : "deliveredSince";
+}
+
+/** Whether SENT_LONG_AGO would say more of a letter with this number. */
+export function isUndecided(mark: number): boolean {
+  return (mark & (DIED_AGAIN | SENT_LONG_AGO)) === 0 && (mark & DELIVERED_BITS) !== DELIVERED_BITS;
 }
 
 /** The condition, in SQL, that a letter is open, and that it was delivered since. */
 export function sqlOf(settle: SettleRule): { readonly isOpen: string; readonly isDelivered: string } {
   const delivered = DELIVERED[settle];
-  return { isOpen: `(mark & ${delivered | DIED_AGAIN}) = 0`, isDelivered: `(mark & ${delivered}) <> 0` };
+  return {
+    isOpen: `(mark & ${delivered | DIED_AGAIN | SENT_LONG_AGO}) = 0`,
+    isDelivered: `((mark & ${delivered}) <> 0 OR (mark & ${DIED_AGAIN | SENT_LONG_AGO}) = ${SENT_LONG_AGO})`,
+  };
 }
 
 /** The bits that attempts say, which began no sooner than the letter died. */

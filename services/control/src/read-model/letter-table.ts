@@ -5,16 +5,17 @@
  * LC1  Every letter that the journal shows is counted once, whatever comes again, is dropped, or has become too old.
  * LC2  The cost of a question depends on the number of groups and hours, not of letters, except for the held letters of
  *      the oldest shown hour, which is shown in part: they are looked at one by one.
- * LC3  Each letter is counted as what became of it (LM1 and LM2 of letter-mark.ts), whichever of attempts and letters
+ * LC3  Each letter is counted as what became of it (LM1 to LM3 of letter-mark.ts), whichever of attempts and letters
  *      is read first, and also once the journals have dropped what said so.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { replayedFrom } from "./dead-letter-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
+import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { toEntry } from "./journal-sql.ts";
 import { type LetterHour, type LetterHourQuery, LetterHours, type LetterTotals } from "./letter-hours.ts";
-import { DELIVERED_BITS, deliveredBits, diedAgainBits } from "./letter-mark.ts";
+import { DELIVERED_BITS, deliveredBits, diedAgainBits, SENT_LONG_AGO } from "./letter-mark.ts";
 import { LetterRowTable } from "./letter-rows.ts";
 
 export interface LetterTableOptions extends Omit<JournalOptions, "onDropped"> {
@@ -67,6 +68,11 @@ export class LetterTable {
         this.#note(letter, this.#bitsOf(letter, attempt));
       }
     }
+  }
+
+  /** LM3 of letter-mark.ts: notes of these letters, as far as they are held, that a replay sent them long ago. */
+  noteSent(places: readonly JournalCursor[]): void {
+    for (const letter of this.journal.at(places)) this.#note(letter, SENT_LONG_AGO);
   }
 
   /** LC2: the counts by group, without letters that are too old to be shown. */

@@ -138,6 +138,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     },
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     reading: () => opened?.reading() ?? null,
+    noteSent: async (places) => store().noteSent(places),
     newest: async (journal, query) => store().newest(journal, query),
     search: async (journal, query) => store().search(journal, query),
     heldLetters: async () => {

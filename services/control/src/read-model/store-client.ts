@@ -17,6 +17,7 @@ type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedJournals }
 
 export type StoreCall =
   | { readonly method: "take"; readonly journal: JournalName; readonly taken: PackedTaken }
+  | { readonly method: "noteSent"; readonly places: readonly JournalCursor[] }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
   | { readonly method: "heldLetters" }
@@ -51,6 +52,8 @@ export interface StoreQuestions {
   alikeLetters(): Promise<readonly AlikeLetters[]>;
   letterEvent(event: string): Promise<number | null>;
   letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of letter-mark.ts). */
+  noteSent(places: readonly JournalCursor[]): Promise<void>;
   /** The entries at these places that the store holds. */
   at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
@@ -94,6 +97,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     start: await thread.started<StoreStart>(),
     take: (journal, taken) =>
       ask({ method: "take", journal, taken: { ...taken, entries: packJournals(taken.entries) } }),
+    noteSent: (places) => ask({ method: "noteSent", places }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
     heldLetters: () => ask({ method: "heldLetters" }),

@@ -26,6 +26,8 @@ function run(call: StoreCall): unknown {
   switch (call.method) {
     case "take":
       return store.take(call.journal, { ...call.taken, entries: unpackJournals(call.taken.entries) });
+    case "noteSent":
+      return store.noteSent(call.places);
     case "newest":
       return store.newest(call.journal, call.query);
     case "search":

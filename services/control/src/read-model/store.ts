@@ -167,6 +167,12 @@ export class Store {
     if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
   }
 
+  /** LM3 of letter-mark.ts. */
+  noteSent(places: readonly JournalCursor[]): void {
+    this.#begin();
+    this.#letters.noteSent(places);
+  }
+
   newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
     return this.#journals[name].newest(query);
   }

@@ -30,6 +30,7 @@ import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
 import { type HeldPlan, openReplayStore, type ReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
+import { SentLetters } from "./sent-letters.ts";
 import { ToldCounts } from "./told-counts.ts";
 
 export interface OpenReplaysOptions {
@@ -98,6 +99,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
   const past = new PastPlans(store, letterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
   const judge = new LetterJudge({ ...options, past, destinationOf });
+  const sent = new SentLetters({ ...options, past });
   const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past, letterTopic });
   const handlers = new ReplayHandlers({ ...options, store, planner, told });
   const runner = new ReplayRunner({
@@ -131,12 +133,14 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       told.caughtUp();
     },
     start: () => {
+      sent.start();
       runner.start().catch((reason: Error) => {
         if (!isPosthasteError(reason, "closed")) fail(reason);
       });
     },
     close: async () => {
       handlers.close();
+      await sent.close();
       letterTopic.close();
       await runner.stop();
       await told.close();

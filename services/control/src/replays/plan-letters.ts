@@ -79,6 +79,15 @@ export class PastPlans {
     return (letter) => tests.some((test) => test(letter));
   }
 
+  /** The test for letters that a replay sent which ended before a moment; null where there was no such replay. */
+  sentBefore(ms: number): LetterTest | null {
+    const tests = [...this.#plans()].flatMap((held) => {
+      const isOver = (held.progress?.endedAtMs ?? Number.POSITIVE_INFINITY) < ms;
+      return isOver && held.plan.purpose === "replay" ? (this.#sent(held) ?? []) : [];
+    });
+    return tests.length === 0 ? null : (letter) => tests.some((test) => test(letter));
+  }
+
   /** As `purged`. */
   purgedRows(): RowsTest {
     const purges = [...this.#plans()].filter(({ plan }) => isPurge(plan));

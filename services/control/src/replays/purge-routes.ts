@@ -16,7 +16,10 @@ const KEPT_MS = 14 * DAY_MS;
 const purgeInput = z.strictObject({
   plan: z.string().optional().describe("Purges what a dry run counted: those and no others."),
   ...letterInput,
-  dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),
+  dryRun: z
+    .boolean()
+    .default(false)
+    .describe("Count only, and keep the plan for an hour; with a plan: say what it counted."),
 });
 
 const purgeAnswer = planAnswer.extend({
@@ -42,7 +45,11 @@ export function purgeRoutes(handlers: ReplayHandlers): readonly Route[] {
       handle: async ({ body, signal, by }) => {
         const { plan: planId, dryRun, ...asked } = body;
         if (planId !== undefined) {
-          assertPlanAlone(body);
+          assertPlanAlone({ ...body, dryRun: false });
+          if (dryRun) {
+            const { plan } = await handlers.planned(planId, "purge");
+            return { ...viewPlan({ plan, counts: [] }, { id: null, planId }), bytesKeptUntil: null };
+          }
           const { id, plan } = await handlers.start(planId, { purpose: "purge", by });
           const keptUntilMs = (plan.startedAtMs ?? plan.createdAtMs) + KEPT_MS;
           return {

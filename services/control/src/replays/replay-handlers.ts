@@ -62,6 +62,13 @@ export class ReplayHandlers {
     return { id, made };
   }
 
+  /** A plan that may be started. Throws as `start`. */
+  async planned(id: string, purpose: PlanPurpose): Promise<HeldPlan> {
+    const held = await this.#findFor(id, purpose);
+    if (held.plan.startedAtMs !== null) throw startedBefore(id, purpose);
+    return held;
+  }
+
   counting(): { readonly data: readonly ToldCount[] } & Freshness {
     return { data: this.#options.told.all(), ...this.#options.store.freshness };
   }
@@ -72,13 +79,9 @@ export class ReplayHandlers {
    */
   async start(id: string, { purpose, by, ratePerSecond }: StartAsked): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
-    const held = await this.#find(id);
-    if (held.plan.purpose !== purpose) {
-      throw new Problem("conflict", `${id} was made to ${held.plan.purpose}, not to ${purpose}: make another plan`);
-    }
+    await this.#findFor(id, purpose);
     const started = (plan: ReplayPlan): Partial<ReplayPlan> => {
-      if (plan.startedAtMs !== null)
-        throw new Problem("conflict", `${id} was started before: its replay says how far it is`);
+      if (plan.startedAtMs !== null) throw startedBefore(id, purpose);
       return { startedAtMs: clock.nowMs(), ratePerSecond: ratePerSecond ?? plan.ratePerSecond };
     };
     const now = await store.act(id, { act: "start", by, change: started });
@@ -124,11 +127,22 @@ export class ReplayHandlers {
     this.#closing.abort();
   }
 
+  async #findFor(id: string, purpose: PlanPurpose): Promise<HeldPlan> {
+    const held = await this.#find(id);
+    if (held.plan.purpose === purpose) return held;
+    throw new Problem("conflict", `${id} was made to ${held.plan.purpose}, not to ${purpose}: make another plan`);
+  }
+
   async #find(id: string): Promise<HeldPlan> {
     const held = await this.#options.store.find(id);
     if (held === undefined || isOver(held, this.#options.clock.nowMs())) throw noSuchPlan(id);
     return held;
   }
+}
+
+function startedBefore(id: string, purpose: PlanPurpose): Problem {
+  const words = purpose === "replay" ? "its replay says how far it is" : "its dead letters are purged";
+  return new Problem("conflict", `${id} was started before: ${words}`);
 }
 
 function isListed(held: HeldPlan, nowMs: number): boolean {

@@ -51,15 +51,22 @@ const unreadableRecord = z.object({
 const reproduceInput = z.strictObject({
   ...filter,
   places: z.array(z.string()).max(MOST_AT_ONCE).optional().describe("Only these: topic/partition/offset, as listed."),
+  cursor: z.string().optional().describe("nextCursor of the call before: only what comes after its records."),
   dryRun: z.boolean().default(false).describe("Count only."),
 });
 
 const reproduceAnswer = z.object({
-  matched: z.int().describe("Records that fit and were not produced again yet."),
+  matched: z.int().describe("Records that fit, from the cursor on, and were not produced again yet."),
   reproduced: z.int().describe(`Those that the brokers have; ${MOST_AT_ONCE} a call at the most.`),
   refused: z.int().describe("Those that their topic does not take: they are larger than its limit now."),
   refusedPlaces: z.array(z.string()).describe("The places of those: topic/partition/offset, oldest first."),
+  nextCursor: z
+    .string()
+    .nullable()
+    .describe("Goes on behind the records of this call, those that did not go among them; null where none is left."),
 });
+
+const NONE_REPRODUCED = { reproduced: 0, refused: 0, refusedPlaces: [], nextCursor: null };
 
 export function unreadableRoutes({ journal, reproduce, trail, clock }: UnreadableRoutesOptions): readonly Route[] {
   const lanes = new Lanes();
@@ -97,23 +104,28 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
       body: { name: "ReproduceInput", schema: reproduceInput },
       answer: { status: 200, description: "How many.", body: { name: "Reproduced", schema: reproduceAnswer } },
       // The calls run one after the other: each knows which records the one before it produced again.
-      handle: ({ body: { dryRun, ...wanted }, by }) =>
+      handle: ({ body: { dryRun, cursor, ...wanted }, by }) =>
         lanes.inTurn("", async () => {
+          const behind = cursor === undefined ? null : decodeUnreadableCursor(cursor);
           await refreshed(journal, clock);
+          // The oldest come first, in the order in which the services put them aside.
           const fitting = journal
             .entries()
-            .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted));
-          if (dryRun || fitting.length === 0) {
-            return { matched: fitting.length, reproduced: 0, refused: 0, refusedPlaces: [] };
-          }
-          // The oldest come first, in the order in which the services put them aside.
-          const chosen = fitting.slice(-MOST_AT_ONCE).reverse();
+            .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted))
+            .filter((entry) => behind === null || newestFirst(entry, behind) < 0)
+            .reverse();
+          const chosen = fitting.slice(0, MOST_AT_ONCE);
+          const last = chosen.at(-1);
+          if (dryRun || last === undefined) return { ...NONE_REPRODUCED, matched: fitting.length };
           const to = { ...wanted, records: chosen.length };
           const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
           const { count, refused, gone } = await reproduce(chosen, audited);
           for (const entry of gone) journal.drop(entry);
-          const refusedPlaces = refused.map(placeOf);
-          return { matched: fitting.length - gone.length, reproduced: count, refused: refused.length, refusedPlaces };
+          return {
+            ...{ matched: fitting.length - gone.length, reproduced: count, refused: refused.length },
+            refusedPlaces: refused.map(placeOf),
+            nextCursor: fitting.length > chosen.length ? encodeUnreadableCursor(last) : null,
+          };
         }),
     }),
   ];
