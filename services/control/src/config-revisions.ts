@@ -1,6 +1,6 @@
 /** The revisions of a source or a destination, as the configuration's topics have them. */
 import type { Source } from "@posthaste/core/config/source";
-import type { ConfigRevision, RevisionsOf } from "./audit/unknown-changes.ts";
+import type { ConfigRevision, ConfigRevisions } from "./audit/unknown-changes.ts";
 import type { ConfigStore } from "./config-store/config-store.ts";
 import { type DestinationRevision, destinationFromEntry } from "./read-model/destination-entry.ts";
 import type { ReadModel } from "./read-model/read-model.ts";
@@ -9,21 +9,36 @@ import type { ReadModel } from "./read-model/read-model.ts";
 const MOST = 500;
 
 export interface ConfigRevisionsParts {
-  readonly sources: Pick<ConfigStore<Source>, "get">;
+  readonly sources: Pick<ConfigStore<Source>, "get" | "values">;
   readonly readModel: Pick<ReadModel, "newest">;
 }
 
 /** Of a source only the newest revision is known: no journal has those before. */
-export function configRevisions({ sources, readModel }: ConfigRevisionsParts): RevisionsOf {
-  return async (id) => {
-    const source = sources.get(id);
-    if (source !== undefined) {
-      return [{ revision: source.revision, atMs: source.updatedAtMs, isRemoval: false, changes: [] }];
-    }
-    const query = { destinationId: id, limit: MOST };
-    // While the read model cannot be asked, the audit goes without them.
-    const entries = await readModel.newest("destination_config", query).catch(() => []);
-    return revisionsOf(entries.map(destinationFromEntry));
+export function configRevisions({ sources, readModel }: ConfigRevisionsParts): ConfigRevisions {
+  return {
+    of: async (id) => {
+      const source = sources.get(id);
+      if (source !== undefined) {
+        return [{ revision: source.revision, atMs: source.updatedAtMs, isRemoval: false, changes: [] }];
+      }
+      const query = { destinationId: id, limit: MOST };
+      // While the read model cannot be asked, the audit goes without them.
+      const entries = await readModel.newest("destination_config", query).catch(() => []);
+      return revisionsOf(entries.map(destinationFromEntry));
+    },
+    newest: async (toMs, limit) => {
+      const query = { untilMs: toMs + 1, limit };
+      const entries = await readModel.newest("destination_config", query).catch(() => []);
+      const ofSources = [...sources.values()].map(({ id, revision, updatedAtMs }) => {
+        return { target: id, revision, atMs: updatedAtMs };
+      });
+      const ofDestinations = entries.map(destinationFromEntry).map(({ destinationId, revision, atMs }) => {
+        return { target: destinationId, revision, atMs };
+      });
+      return [...ofSources.filter(({ atMs }) => atMs <= toMs), ...ofDestinations]
+        .sort((one, other) => other.atMs - one.atMs)
+        .slice(0, limit);
+    },
   };
 }
 

@@ -63,7 +63,7 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...parts.access.routes,
     ...auditRoutes({
       ...{ journal: parts.audit.journal, nowMs: clock.nowMs },
-      revisionsOf: configRevisions({ sources, readModel }),
+      revisions: configRevisions({ sources, readModel }),
     }),
     ...streamRoutes(parts, clock),
   ];

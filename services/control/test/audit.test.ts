@@ -210,6 +210,13 @@ describe("a record that somebody wrote straight into the configuration", () => {
     expect([page.data.length, rest.body.data, rest.body.nextCursor]).toEqual([1, [byHand], null]);
     expect(await entriesOf(`target=${id}&actor=unknown`)).toEqual([byHand]);
     expect(await entriesOf(`target=${id}&operation=createDestination`)).toHaveLength(1);
+    // Also where nobody asks for it by its id, in its place among what others did.
+    expect(await entriesOf("actor=unknown")).toEqual([byHand]);
+    const whole = await entriesOf("limit=200");
+    expect(whole.filter(({ actor }) => actor === "unknown")).toEqual([byHand]);
+    const times = whole.map((each) => (each as unknown as typeof byHand).time);
+    expect(times.indexOf(byHand.time)).toBeGreaterThan(0);
+    expect(times.slice(times.indexOf(byHand.time)).every((time) => time <= byHand.time)).toBe(true);
   });
 
   it("is told of a source by its newest revision", async () => {
@@ -252,7 +259,7 @@ describe("the list", () => {
     const codec = await own.openCodec<AuditEntry>("audit");
     const entry = (n: number): AuditEntry => ({
       ...{ atMs: n, actor: n === 1 ? "first" : "other", tokenId: null, way: "api", operation: "x" },
-      ...{ target: "t", changes: [], requestId: `req_${n}` },
+      ...{ target: "t", changes: [], requestId: `req_${n}`, revision: null },
     });
     const records = Array.from({ length: 30 }, (_, n) => ({
       topic: own.names.audit,

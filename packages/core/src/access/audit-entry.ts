@@ -24,4 +24,6 @@ export interface AuditEntry {
   readonly target: string;
   readonly changes: readonly AuditedChange[];
   readonly requestId: string;
+  /** Of the record that is the change; null for what is no revision of a record, and in entries from before. */
+  readonly revision: number | null;
 }

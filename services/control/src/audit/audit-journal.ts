@@ -31,6 +31,8 @@ export interface AuditQuery {
   /** Only entries below this offset; undefined from the newest on. */
   readonly below?: number | undefined;
   readonly fits: (entry: HeldEntry) => boolean;
+  /** The most entries that are looked through; as many as any query may, where it is absent. */
+  readonly most?: number | undefined;
 }
 
 export interface AuditPage {
@@ -100,12 +102,13 @@ export class AuditJournal {
   }
 
   /** A page of the entries that are in the topic now. Rejects with `deadline_exceeded`. */
-  async page({ limit, below, fits }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
+  async page({ limit, below, fits, most }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
     const fresh = freshAsOf(this.#options.clock.nowMs(), true);
     const { start, end } = await this.#offsets();
     const read = { isWhole: start === 0, freshness: fresh };
     await this.#reader?.reached(end, timeoutMs);
     const entries: HeldEntry[] = [];
+    const mostRead = Math.min(most ?? Number.POSITIVE_INFINITY, this.#bounds.mostRead);
     let looked = 0;
     for await (const entry of this.#newestFirst(below ?? end, start)) {
       looked += 1;
@@ -117,7 +120,7 @@ export class AuditJournal {
         }
         entries.push(entry);
       }
-      if (looked === this.#bounds.mostRead) {
+      if (looked === mostRead) {
         return { entries, below: entry.offset, searchedToMs: entry.atMs, ...read };
       }
     }
@@ -182,6 +185,7 @@ export class AuditJournal {
       entries.push({
         ...{ offset, atMs: entry.atMs, actor: entry.actor, tokenId: entry.tokenId, way: entry.way },
         ...{ operation: entry.operation, target: entry.target, requestId: entry.requestId },
+        revision: entry.revision,
         changes: entry.changes.map(({ field, from, to }) => ({ field, from, to })),
       });
     }

@@ -53,7 +53,7 @@ const auditPage = pageOf(auditEntry).extend({
 });
 
 /** Where the first page begins. */
-const NEWEST: AuditPlace = { below: 999_999_999_999_999, belowRevision: Number.MAX_SAFE_INTEGER };
+const NEWEST: AuditPlace = { below: 999_999_999_999_999, behind: null, untilMs: null };
 
 export function auditRoutes(parts: UnknownChangesParts): readonly Route[] {
   return [
@@ -66,14 +66,15 @@ export function auditRoutes(parts: UnknownChangesParts): readonly Route[] {
       answer: { status: 200, description: "One page.", body: { name: "AuditPage", schema: auditPage } },
       handle: async ({ query: { limit, cursor, ...wanted } }) => {
         const from = cursor === undefined ? NEWEST : placeOf(cursor);
-        const { target } = wanted;
-        const unknown = target === undefined ? [] : await findUnknownChanges(target, parts, REFRESH_MS);
+        const { target, until } = wanted;
+        const asked = { target, from: { ...from, untilMs: from.untilMs ?? until ?? null }, limit };
+        const unknown = mayBeUnknown(wanted) ? await findUnknownChanges(asked, parts, REFRESH_MS) : [];
         const fits = auditCheck(wanted);
         const found = await parts.journal.page({ limit, below: from.below, fits }, REFRESH_MS);
         const { rows, next } = mergedPage(found, unknown.filter(fits), { from, limit });
         return {
           data: rows.map(view),
-          nextCursor: next === null ? null : `o${next.below}r${next.belowRevision}`,
+          nextCursor: next === null ? null : cursorOf(next),
           searchedTo: found.searchedToMs === null ? null : new Date(found.searchedToMs).toISOString(),
           ...found.freshness,
         };
@@ -96,23 +97,47 @@ export function auditCheck({ actor, target, operation, since, until }: Wanted): 
   };
 }
 
+/** Whether the filter leaves room for changes without an entry. */
+function mayBeUnknown({ actor = UNKNOWN, operation = "change" }: Wanted): boolean {
+  return actor === UNKNOWN && (operation === "change" || operation === "remove");
+}
+
 /** An entry as the API shows it. */
 export function viewAuditEntry(entry: HeldEntry): z.output<typeof auditEntry> {
   return auditEntry.parse(view(entry));
 }
 
+const cursorSchema = z.tuple([z.int().min(0), z.int().nullable(), z.tuple([z.int(), z.string(), z.int()]).nullable()]);
+
+function cursorOf({ below, untilMs, behind }: AuditPlace): string {
+  const unknown = behind === null ? null : [behind.atMs, behind.target, behind.revision];
+  return Buffer.from(JSON.stringify([below, untilMs, unknown])).toString("base64url");
+}
+
 function placeOf(cursor: string): AuditPlace {
-  const [, below, belowRevision] = /^o(\d{1,15})r(\d{1,16})$/.exec(cursor) ?? [];
-  if (below === undefined || belowRevision === undefined) throw refusedCursor();
-  return { below: Number(below), belowRevision: Number(belowRevision) };
+  const read = cursorSchema.safeParse(jsonOf(Buffer.from(cursor, "base64url").toString()));
+  if (!read.success) throw refusedCursor();
+  const [below, untilMs, unknown] = read.data;
+  if (unknown === null) return { below, untilMs, behind: null };
+  const [atMs, target, revision] = unknown;
+  return { below, untilMs, behind: { atMs, target, revision } };
+}
+
+/** Undefined for a text that is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function view(row: HeldEntry | UnknownChange): z.output<typeof auditEntry> {
   const shown = { time: new Date(row.atMs).toISOString(), changes: [...row.changes] };
-  if ("revision" in row) {
+  if (!("offset" in row)) {
     const { actor, tokenId, operation, target } = row;
     return { ...{ id: null, actor, tokenId, operation, target, way: UNKNOWN, requestId: null }, ...shown };
   }
-  const { offset, atMs: _, ...entry } = row;
+  const { offset, atMs: _, revision: __, ...entry } = row;
   return { ...entry, id: offset, ...shown };
 }

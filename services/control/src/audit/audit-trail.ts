@@ -21,6 +21,8 @@ export interface Audited {
   /** The fields before and after; null where the thing did not exist then. */
   readonly from: AuditedFields | null;
   readonly to: AuditedFields | null;
+  /** Of the record that is the change; absent where there is none. */
+  readonly revision?: number | undefined;
 }
 
 export class AuditTrail {
@@ -31,13 +33,13 @@ export class AuditTrail {
   }
 
   /** The records for the change's send; none for a change that control makes by itself. */
-  recordsOf(by: Author | null, { target, from, to }: Audited): readonly OutgoingRecord[] {
+  recordsOf(by: Author | null, { target, from, to, revision }: Audited): readonly OutgoingRecord[] {
     if (by === null) return [];
     const { topic, codec, clock } = this.#options;
     const { caller, operation, requestId } = by;
     const value = codec.encode({
       ...{ atMs: clock.nowMs(), actor: caller.name, tokenId: caller.tokenId, way: caller.way },
-      ...{ operation, target, changes: changesBetween(from, to), requestId },
+      ...{ operation, target, changes: changesBetween(from, to), requestId, revision: revision ?? null },
     });
     return [{ topic, key: target, value }];
   }

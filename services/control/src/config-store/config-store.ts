@@ -172,11 +172,11 @@ export class ConfigStore<T extends ConfigRecord> {
         // This change's last round wrote over the other process's record, which refuses the change: it is put back.
         if (expected !== base) {
           const back = base === undefined ? null : { ...base, revision };
-          await this.#apply(id, back, { revision, audited: this.#audited(by, id, expected, base) });
+          await this.#apply(id, back, { revision, audited: this.#audited(by, { id, revision }, expected, base) });
         }
         throw refusal.reason;
       }
-      const audited = this.#audited(by, id, base, next ?? undefined);
+      const audited = this.#audited(by, { id, revision }, base, next ?? undefined);
       const applied = await this.#apply(id, next, { revision, audited });
       const written = next ?? undefined;
       if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) {
@@ -203,10 +203,15 @@ export class ConfigStore<T extends ConfigRecord> {
     );
   }
 
-  #audited(by: Author | null, target: string, from: T | undefined, to: T | undefined): readonly OutgoingRecord[] {
+  #audited(
+    by: Author | null,
+    { id: target, revision }: { readonly id: string; readonly revision: number },
+    before: T | undefined,
+    after: T | undefined,
+  ): readonly OutgoingRecord[] {
     const { trail, auditedFields } = this.#options;
     const fieldsOf = (value: T | undefined) => (value === undefined ? null : auditedFields(value));
-    return by === null ? [] : trail.recordsOf(by, { target, from: fieldsOf(from), to: fieldsOf(to) });
+    return trail.recordsOf(by, { target, from: fieldsOf(before), to: fieldsOf(after), revision });
   }
 
   #write(id: string, value: T | null, { revision, audited }: WrittenWith): Promise<void> {
