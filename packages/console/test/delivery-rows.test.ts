@@ -26,7 +26,9 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
         { messageId: "thrice", attempts: 3, answers: answers(["503"], ["503"], ["timeout"]), earlier: 0 },
         { messageId: "two-urls", attempts: 2, answers: answers(["503", "500"], ["200"]), earlier: 0 },
         { messageId: "often", attempts: 10, answers: answers(["503"], ["404"]), earlier: 8 },
-        { ...once, replayId: "rsd_1" },
+        { ...once, replayId: "rsd_1", sentBy: "dana" },
+        { ...once, messageId: "unknown", replayId: "rsd_2", sentBy: null },
+        { ...once, messageId: "replayed", replayId: "rpl_1", sentBy: null },
       ),
     );
     await page.getByText("thrice").waitFor();
@@ -35,7 +37,9 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
       expect.stringContaining("given up 503,503,timeout, 3 attempts"),
       expect.stringContaining("given up 503+500,200, 2 attempts"),
       expect.stringContaining("given up …,503,404, 10 attempts"),
-      expect.stringMatching(/● delivered, sent by hand (?!.*200)/),
+      expect.stringMatching(/● delivered, sent by hand, by dana (?!.*200)/),
+      expect.stringContaining("delivered, sent by hand, by whom the audit does not know"),
+      expect.stringContaining("delivered, of a replay"),
     ]);
   });
 
@@ -50,9 +54,9 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
       },
     });
     const row = page.getByRole("row").filter({ hasText: "message-1" });
-    await row.getByRole("button", { name: "Send again message-1 to dst_mke0j5p6hma005xc" }).click();
+    await row.getByRole("button", { name: "Send again message-1 to Billing" }).click();
     await row.getByText("503: it was not taken by hand, by admin.").waitFor();
-    expect(resends()).toMatchObject([{ messageId: "message-1", destinationId: "dst_mke0j5p6hma005xc" }]);
+    expect(resends()).toMatchObject([{ messageId: "message-1", destinationId: "dst_4k2v8m1n0p3q5r7s" }]);
     expect(new URL(page.url()).pathname).toBe("/deliveries");
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
@@ -72,10 +76,6 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
     expect(resends()).toHaveLength(1);
   });
 
-  it("is sent again by keys alone: to the row, to its button, Enter", async () => {
-    const page = await visit("/deliveries", rows({ messageId: "message-1" }));
-    await page.getByText("message-1").waitFor();
-    await page.keyboard.press("j");
   it("that cannot be sent again says why at the key for that, and sends nothing", async () => {
     const page = await visit("/deliveries", rows({ messageId: "message-1", state: "suppressed" }));
     await page.getByText("message-1").waitFor();
@@ -85,6 +85,10 @@ describe.skipIf("missing" in found)("the row of a delivery", () => {
     expect(resends()).toEqual([]);
   });
 
+  it("is sent again by keys alone: to the row, to its button, Enter", async () => {
+    const page = await visit("/deliveries", rows({ messageId: "message-1" }));
+    await page.getByText("message-1").waitFor();
+    await page.keyboard.press("j");
     await page.keyboard.press("ArrowRight");
     await page
       .getByRole("button", { name: /^Send again message-1/ })

@@ -59,11 +59,11 @@ describe.skipIf("missing" in found)("events", () => {
 });
 
 describe.skipIf("missing" in found)("a filter", () => {
-  const BILLING = { id: "dst_mke0j5p6hma005xc", name: "Billing" };
+  const BILLING = { id: "dst_4k2v8m1n0p3q5r7s", name: "Billing" };
   const LISTS = {
     [LATEST]: { body: exampleOf(LATEST).body },
     "GET /v1/destinations": named(BILLING, { id: "dst_other", name: "Shop" }),
-    "GET /v1/sources": named({ id: "src_1", name: "Web shop" }),
+    "GET /v1/sources": named({ id: "src_4k2v8m1n0p3q5r7s", name: "Web shop" }),
   };
 
   it("is of a destination and a source by their names, and of the last hours by one press", async () => {
@@ -81,7 +81,7 @@ describe.skipIf("missing" in found)("a filter", () => {
     await page.getByRole("button", { name: "Source: Web shop: take away" }).waitFor();
     await page.getByRole("button", { name: "Since: 12:04:30: take away" }).waitFor();
     expect(queriesOf(LATEST).at(-1)).toEqual({
-      ...{ destinationId: BILLING.id, sourceId: "src_1", since: "2026-11-22T11:04:30.123Z" },
+      ...{ destinationId: BILLING.id, sourceId: "src_4k2v8m1n0p3q5r7s", since: "2026-11-22T11:04:30.123Z" },
     });
     expect(await axeFaults(page)).toEqual([]);
   });

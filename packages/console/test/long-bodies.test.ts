@@ -26,7 +26,7 @@ async function visitBody(body: string): Promise<Page> {
  * and how long the page's own thread was at work, which other work on the machine makes little longer.
  */
 async function opened(page: Page): Promise<string> {
-  const label = "Request to dst_4k2v8m1n0p3q5r7s";
+  const label = "Request to Billing";
   await page.getByRole("button", { name: label }).waitFor();
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });

@@ -151,8 +151,8 @@ describe.skipIf("missing" in found)("the overview", () => {
     const name = { field: "name", from: null, to: "CI" };
     const ofReplay = { operation: "replayDeadLetters", target: "rpl_ended", changes: [] };
     const data = [
-      { ...change, ...at(9), actor: "dana" },
-      { ...change, ...at(8), actor: "dana" },
+      { ...change, ...at(9), actor: "dana", target: "src_gone" },
+      { ...change, ...at(8), actor: "dana", target: "src_gone" },
       { ...change, ...at(7), ...ofReplay },
       { ...change, ...at(6), operation: "createToken", target: "tok_1", changes: [name] },
       { ...change, ...at(5), operation: "changeDestination", target: "dst_gone", changes: [] },

@@ -21,6 +21,7 @@ import type { Route } from "./http/route.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createOpenFeeds } from "./live/live-topics.ts";
 import type { Parts } from "./parts.ts";
+import { ResendAuthors } from "./resends/resend-authors.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
 
@@ -36,6 +37,7 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
   const { config, clock, readiness } = options;
   const { connection, names, sources, destinations, readModel, letters, replays, health } = parts;
   const { suppressed } = parts.deletions;
+  const authors = new ResendAuthors(parts.audit.journal, clock.nowMs);
   return [
     ...catalogRoutes(),
     ...sourceRoutes({ sources, clock }),
@@ -45,12 +47,12 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...destinationSecretRoutes({ destinations, sources, clock }),
     ...destinationTestRoutes({ destinations, sender: parts.sender, clock }),
     ...parts.deletions.routes,
-    ...(await openEventRoutes(parts, options)),
+    ...(await openEventRoutes(parts, authors, options)),
     ...deliveryRoutes(readModel, suppressed),
-    ...latestRoutes({ readModel, suppressed, nowMs: clock.nowMs }),
+    ...latestRoutes({ readModel, suppressed, authors, nowMs: clock.nowMs }),
     ...parts.resends.routes,
     ...deadLetterRoutes(letters),
-    ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past })),
+    ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past }), letters),
     ...replays.routes,
     ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
     ...openDoctor({
@@ -69,12 +71,21 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
   ];
 }
 
-function openEventRoutes(parts: Parts, { config, clock }: RoutesOptions): Promise<readonly Route[]> {
+function openEventRoutes(
+  parts: Parts,
+  authors: ResendAuthors,
+  { config, clock }: RoutesOptions,
+): Promise<readonly Route[]> {
   const { names, connection, openCodec, sources, destinations, readModel, letters, access, audit, health } = parts;
   const { suppressed, stopping } = parts.deletions;
   return openEvents({
     ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, stopping, clock },
-    ...{ audit: audit.journal, isStillAllowed: access.isStillAllowed, keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP },
+    ...{
+      authors,
+      audit: audit.journal,
+      isStillAllowed: access.isStillAllowed,
+      keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
+    },
     logSettings: () => health.heard.book.processes(),
     beside: besideLogs(names, health.heard.book),
   });

@@ -2,7 +2,7 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 let topics: TestTopics;
 let control: TestControl;
@@ -78,6 +78,19 @@ describe("dead letters", () => {
   it("refuse a reason that there is none of", async () => {
     const { status, body } = await control.call("GET", "/v1/dead-letters?reason=bored");
     expect([status, body.detail]).toEqual([400, expect.stringMatching(/^reason: expected one of window_expired, /)]);
+  });
+});
+
+describe("a dead letter at its place", () => {
+  const at = async (place: string) => (await control.call("GET", `/v1/dead-letters/${place}`)).body;
+
+  it("has what became of it, as its row of the list has", async () => {
+    const { body } = await control.call("GET", "/v1/dead-letters?destinationId=dst_1&limit=1");
+    const [row] = body.data;
+    expect(await at(row.place)).toMatchObject(row);
+    const again = attemptAt(20, { messageId: row.messageId });
+    await writer.attempts([again]);
+    await eventually(async () => expect(await at(row.place)).toMatchObject({ ...row, state: "deliveredSince" }));
   });
 });
 

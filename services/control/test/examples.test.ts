@@ -22,7 +22,10 @@ async function makeDestination(): Promise<string> {
 async function makeDeadDestination(): Promise<string> {
   const destinationId = await makeDestination();
   const writer = await createLogWriter(topics);
-  await writer.attempts([attemptAt(1, { destinationId, outcome: "permanent" })]);
+  const urls = [
+    { url: "http://127.0.0.1:1/hook", status: 400, error: null, durationMs: 12.3, answer: "unknown field" },
+  ];
+  await writer.attempts([attemptAt(1, { destinationId, outcome: "permanent", urls })]);
   await writer.deadLetters([deadLetterAt(1, { destinationId })]);
   return destinationId;
 }
@@ -48,8 +51,7 @@ async function makeReplay(): Promise<string> {
 /** What stands in the examples for something that there has to be, and how that is made. */
 const MADE: Readonly<Record<string, () => Promise<string>>> = {
   src_4k2v8m1n0p3q5r7s: makeSource,
-  dst_4k2v8m1n0p3q5r7s: makeDestination,
-  dst_7s5r3q0p1n8m4k2v: makeDeadDestination,
+  dst_4k2v8m1n0p3q5r7s: makeDeadDestination,
   aud_4k2v8m1n0p3q5r7s: async () => (await post("/v1/audiences", { name: "Made", sourceId: await makeSource() })).id,
   del_4k2v8m1n0p3q5r7s: async () => (await post("/v1/deletions", { userId: "user-7" })).id,
   tok_4k2v8m1n0p3q5r7s: async () => (await post("/v1/tokens", { name: "made", scopes: ["read"] })).id,

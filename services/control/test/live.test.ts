@@ -92,6 +92,23 @@ describe("the stream", () => {
     expect(client.rows("audit")).toEqual(await listed(`audit?target=${source.id}`));
   });
 
+  it("says of a dead letter what became of it, as far as that is known when it comes", async () => {
+    await writer.attempts([attemptAt(9, { destinationId: "dst_late", messageId: "late" })]);
+    await eventually(async () => {
+      const { body } = await one.call("GET", "/v1/deliveries?destinationId=dst_late");
+      expect(body.data).toHaveLength(1);
+    });
+    const client = await open(one, "topics=dead-letters&destinationId=dst_late");
+    const dead = { destinationId: "dst_late", messageId: "late" };
+    await writer.deadLetters([deadLetterAt(8, dead), deadLetterAt(10, { ...dead, messageId: "open" })]);
+    await eventually(() =>
+      expect(client.rows("dead-letters").map(({ messageId, state }) => [messageId, state])).toEqual([
+        ["late", "deliveredSince"],
+        ["open", "open"],
+      ]),
+    );
+  });
+
   it("has a replay each time that it changed, as the list has it then", async () => {
     const { body: source } = await one.call("POST", "/v1/sources", { name: "Web", kind: "web" });
     const settings = { urls: [{ url: "http://127.0.0.1:1/hook" }] };

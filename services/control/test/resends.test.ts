@@ -154,7 +154,7 @@ describe("a resend", () => {
     ]);
   });
 
-  it("is told with its event: by hand, by whom", async () => {
+  it("is told with its event and in its row: by hand, by whom", async () => {
     const delivery = await routed("told");
     await attempted(delivery, 1);
     const { body } = await resend("told");
@@ -168,6 +168,11 @@ describe("a resend", () => {
         ...{ detail: "to be sent again, by hand, by admin", note: body.replayId },
       });
     });
+    const rows = (await control.call("GET", "/v1/deliveries/latest?messageId=told")).body.data;
+    expect(rows).toMatchObject([
+      { replayId: body.replayId, sentBy: "admin" },
+      { replayId: null, sentBy: null },
+    ]);
   });
 
   it("leaves a copy that waits for a retry, and says so; its own attempts are counted apart (RS3)", async () => {

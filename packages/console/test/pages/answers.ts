@@ -28,7 +28,7 @@ const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
 
 /** Of an event, on its page and over a list. */
 const GIVEN_UP: Answers = {
-  ...{ about: "message-7", wrong: "Given up", where: "dst_4k2v8m1n0p3q5r7s", since: "11:12:07.113" },
+  ...{ about: "message-7", wrong: "Given up", where: "Billing", since: "11:12:07.113" },
   ...{ much: '"Billing" answered 503 nine times', why: "answered 503 until its retry window ended" },
   ...{
     itself: { none: "it was given up: nothing comes by itself" },
@@ -39,7 +39,7 @@ const GIVEN_UP: Answers = {
 };
 
 const DELIVERIES: Answers = {
-  ...{ about: "Deliveries", wrong: "given up", where: "dst_mke0j5p6hma005xc", since: "16:03:19.344" },
+  ...{ about: "Deliveries", wrong: "given up", where: "Billing", since: "16:03:19.344" },
   ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },
   ...{ mine: "Send all matching again", fresh: "as of 16:04:19.344", terminal: IN_HELP },
 };
@@ -84,8 +84,8 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ mine: "It answers with", fresh: "live", terminal: IN_HELP },
   },
   "/events": {
-    ...{ about: "Events", wrong: "Delivered", where: "src_4k2v8m1n0p3q5r7s", since: "11:12:07.113", much: "1 try" },
-    ...{ why: 'Delivered to "Warehouse" at', itself: { none: "what waits says until when, in its sentence" } },
+    ...{ about: "Events", wrong: "Delivered", where: "Web shop", since: "11:12:07.113", much: "1 try" },
+    ...{ why: 'Delivered to "Billing" at', itself: { none: "what waits says until when, in its sentence" } },
     ...{ mine: "Filter", fresh: "live", terminal: "posthaste events find --user-id user-7" },
   },
   "/events/$messageId": GIVEN_UP,
@@ -93,7 +93,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/deliveries": DELIVERIES,
   "console-deliveries-reading": { ...DELIVERIES, fresh: "control is still reading, 62 % of 1,200,000 records" },
   "/dead-letters": {
-    ...{ about: "Dead letters", wrong: "window expired", where: "dst_5srfj3nhy3vp3j7r", since: "16:03:19.344" },
+    ...{ about: "Dead letters", wrong: "window expired", where: "Billing", since: "16:03:19.344" },
     ...{
       much: "503 1 dead letter 16:03:19.344",
       why: "the receiver did not take it before its retries ended",
@@ -135,7 +135,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/audiences/$audienceId": {
     ...SETTLED,
-    ...{ about: "VIP customers", where: "src_6ksgct5fbbkcpz9q", since: "15:02:12", much: "40,311 unchanged" },
+    ...{ about: "VIP customers", where: "Web shop", since: "15:02:12", much: "40,311 unchanged" },
     ...{ itself: "Identifies waiting, of all audiences", mine: "Remove the audience", fresh: "live" },
     terminal: "posthaste audiences sync",
   },
@@ -145,13 +145,13 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     terminal: IN_HELP,
   },
   "/deletions/$deletionId": {
-    ...{ about: "Deletion ticket-4711", wrong: "nobody is told", where: "src_90eawx143rf373m2", much: "12 sources" },
+    ...{ about: "Deletion ticket-4711", wrong: "nobody is told", where: "Web shop", much: "12 sources" },
     ...{ since: "asked for 16:04:23.031", why: "it had no destination that was on", itself: "retrying" },
     ...{ mine: "All deletions", fresh: "control is still reading", terminal: "posthaste deletions get ticket-4711" },
   },
   "/activity": {
     ...SETTLED,
-    ...{ about: "Activity", where: "src_7std8rze0653gs3d", since: "16:04:26.222", much: "name: Web shop → Shop" },
+    ...{ about: "Activity", where: "Web shop", since: "16:04:26.222", much: "name: Web shop → Shop" },
     ...{ mine: "Filter", fresh: "as of 16:04:26.226", terminal: IN_HELP },
   },
   "/access": {

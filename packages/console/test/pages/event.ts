@@ -3,6 +3,7 @@ import { exampleOf } from "../fake-control.ts";
 import type { Said, TestedPage } from "./tested-page.ts";
 
 const destinationId = "dst_4k2v8m1n0p3q5r7s";
+const WAREHOUSE = "dst_7s5r3q0p1n8m4k2v";
 
 /** An event that one destination gave up and another took. */
 export const GIVEN_UP: Said<EventVerdict> = {
@@ -25,7 +26,7 @@ export const GIVEN_UP: Said<EventVerdict> = {
           command: null,
         },
         {
-          ...{ destinationId: "dst_vxy6e8d6ndpsdzb3", cause: "delivered", due: null, deadline: null, tries: 1 },
+          ...{ destinationId: WAREHOUSE, cause: "delivered", due: null, deadline: null, tries: 1 },
           ...{ place: null, sentence: '"Warehouse" took it.', command: null },
         },
       ],
@@ -54,6 +55,17 @@ export const GIVEN_UP: Said<EventVerdict> = {
   complete: true,
 };
 
+/** The names of both of its destinations. */
+const { data: listed } = exampleOf("GET /v1/destinations").body as { readonly data: readonly object[] };
+const NAMED = {
+  "GET /v1/destinations": {
+    body: {
+      ...{ nextCursor: null, asOf: null, complete: true },
+      data: [...listed, { ...listed[0], id: WAREHOUSE, name: "Warehouse" }],
+    },
+  },
+};
+
 const NONE = { data: [], nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
 
 export const eventsPage: TestedPage = {
@@ -63,7 +75,7 @@ export const eventsPage: TestedPage = {
   shows: [
     "track Order Completed",
     "user user-7",
-    'Delivered to "Warehouse" at',
+    'Delivered to "Billing" at',
     "posthaste events find --user-id user-7",
   ],
 };
@@ -76,6 +88,6 @@ export const eventPage: TestedPage = {
   empty: {
     "GET /v1/events/{messageId}": { body: exampleOf("GET /v1/events/{messageId}").body },
   },
-  live: { "GET /v1/events/{messageId}": { body: GIVEN_UP } },
+  live: { ...NAMED, "GET /v1/events/{messageId}": { body: GIVEN_UP } },
   shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: refused for good"],
 };

@@ -3,10 +3,9 @@ import type { TestedPage } from "./tested-page.ts";
 
 const status = exampleOf("GET /v1/status").body as { readonly needsSomebody: readonly object[] };
 
-/** What the examples name, by its name. */
-const named = (operation: string, id: string, name: string) => {
+const named = (operation: string, name: string) => {
   const { data } = exampleOf(operation).body as { readonly data: readonly object[] };
-  return { body: { data: [{ ...data[0], id, name }], nextCursor: null, asOf: null, complete: true } };
+  return { body: { data: [{ ...data[0], name }], nextCursor: null, asOf: null, complete: true } };
 };
 
 export const overviewPage: TestedPage = {
@@ -17,8 +16,8 @@ export const overviewPage: TestedPage = {
     },
   },
   live: {
-    "GET /v1/destinations": named("GET /v1/destinations", "dst_cb58hdsatap6sx5a", "Billing"),
-    "GET /v1/sources": named("GET /v1/sources", "src_7std8rze0653gs3d", "Shop"),
+    // It was renamed lately.
+    "GET /v1/sources": named("GET /v1/sources", "Shop"),
   },
   shows: ["1 needs you", "breaker open", "12,031", "Replay to Billing", "changed Shop", "Recently"],
 };

@@ -48,18 +48,22 @@ export const deadLetter = z.object({
   replays: z.int().describe("How often it was sent again."),
 });
 
+const STATE =
+  "What became of it, as far as the delivery log knows. deliveredSince: an attempt that began after it had died " +
+  "delivered it, or a replay that ended over seven days ago sent it and it did not die again. diedAgain: it was sent " +
+  "again and died again, as a newer dead letter. Else open";
+
 /** As lists show it. */
-export const listedDeadLetter = deadLetter.extend({
-  state: z
-    .enum(LETTER_STATES)
-    .describe(
-      "What became of it, as far as the delivery log knows. deliveredSince: an attempt that began after it had died " +
-        "delivered it, or a replay that ended over seven days ago sent it and it did not die again. diedAgain: it was " +
-        "sent again and died again, as a newer dead letter. Else open.",
-    ),
+export const listedDeadLetter = deadLetter.extend({ state: z.enum(LETTER_STATES).describe(`${STATE}.`) });
+
+/** As it is shown where the delivery log may not hold it. */
+const foundDeadLetter = deadLetter.extend({
+  state: z.enum(LETTER_STATES).nullable().describe(`${STATE}; null where the delivery log does not hold it.`),
 });
 
-export const wholeDeadLetter = deadLetter.extend({
+type FoundDeadLetter = z.output<typeof foundDeadLetter>;
+
+export const wholeDeadLetter = foundDeadLetter.extend({
   firstAttemptAt: time.nullable(),
   history: z
     .array(z.object({ attempt: z.int(), replayId: z.string().nullable(), startedAt: time, urls }))
@@ -76,15 +80,23 @@ export function viewEntry(entry: JournalEntry, state: LetterState): z.output<typ
   return { ...viewListed(letterPlace(entry), deadLetterFromEntry(entry)), state };
 }
 
-/** The row of the list, with no other fields, of a letter that just came. */
-export function viewLetter(entry: JournalEntry): z.output<typeof listedDeadLetter> {
-  return listedDeadLetter.parse(viewEntry(entry, "open"));
+/** The row of the list, with no other fields, of a letter that just came, with its state as it was known then. */
+export function viewLetter(entry: JournalEntry, stateOf: (entry: JournalEntry) => LetterState): FoundDeadLetter {
+  const state = entry.mark === undefined ? null : stateOf(entry);
+  return foundDeadLetter.parse({ ...viewListed(letterPlace(entry), deadLetterFromEntry(entry)), state });
 }
 
-export function viewWhole(place: string, letter: DeadLetter): z.output<typeof wholeDeadLetter> {
+export interface WholeLetter {
+  readonly place: string;
+  readonly letter: DeadLetter;
+  readonly state: LetterState | null;
+}
+
+export function viewWhole({ place, letter, state }: WholeLetter): z.output<typeof wholeDeadLetter> {
   const { firstAttemptAtMs, history, originTopic, originPartition, originOffset, body, restJson } = letter;
   return {
     ...viewListed(place, letter),
+    state,
     firstAttemptAt: momentOf(firstAttemptAtMs),
     history: history.map(({ startedAtMs, urls: called, ...attempt }) => ({
       ...attempt,

@@ -9,6 +9,7 @@ import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-en
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
+import type { ResendAuthors } from "../resends/resend-authors.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
 import { deliveryQuery, searchedTo } from "./delivery-routes.ts";
@@ -19,6 +20,7 @@ import { filteredOf, latestDelivery, viewLatest } from "./latest-view.ts";
 export interface LatestRoutesOptions {
   readonly readModel: ReadModel;
   readonly suppressed: SuppressedUsers;
+  readonly authors: Pick<ResendAuthors, "of">;
   readonly nowMs: () => number;
 }
 
@@ -33,7 +35,7 @@ const latestQuery = deliveryQuery.extend({
     .describe("How the delivery stands."),
 });
 
-export function latestRoutes({ readModel, suppressed, nowMs }: LatestRoutesOptions): readonly Route[] {
+export function latestRoutes({ readModel, suppressed, authors, nowMs }: LatestRoutesOptions): readonly Route[] {
   const isSuppressed = suppressedKeyCheck(suppressed);
   return [
     defineRoute({
@@ -57,8 +59,11 @@ export function latestRoutes({ readModel, suppressed, nowMs }: LatestRoutesOptio
           shows: latestCheck(others),
         });
         const deliveries = page.entries.map(deliveryFromEntry);
-        const again = await Promise.all(deliveries.map((delivery) => sentAgain(readModel, delivery)));
-        const terms = { nowMs: nowMs(), isSuppressed };
+        const [sentBy, ...again] = await Promise.all([
+          authors.of(deliveries.map(({ replayId }) => replayId)),
+          ...deliveries.map((delivery) => sentAgain(readModel, delivery)),
+        ]);
+        const terms = { nowMs: nowMs(), isSuppressed, sentBy };
         return {
           data: deliveries.map((each, index) => viewLatest(each, { ...terms, sentAgain: again[index] ?? null })),
           nextCursor: page.next === null ? null : encodeCursor(page.next),

@@ -8,6 +8,7 @@ import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { KnownDelivery } from "../read-model/delivery-entry.ts";
 import { allAnswers } from "../read-model/past-answers.ts";
+import type { ResentBy } from "../resends/resend-authors.ts";
 import { type FilteredDelivery, failureOf } from "./attempt-filter.ts";
 
 const time = z.iso.datetime();
@@ -26,6 +27,10 @@ export const latestDelivery = z.object({
     .nullable()
     .describe("The event in posthaste.events; null where that is not known."),
   replayId: z.string().nullable().describe("The replay or the resend that sent it; null for the first sending."),
+  sentBy: z
+    .string()
+    .nullable()
+    .describe("Who sent it by hand: the name of their token. Null where nobody did, or the audit does not know who."),
   sentAgain: z
     .string()
     .nullable()
@@ -82,11 +87,15 @@ type LatestDelivery = z.output<typeof latestDelivery>;
 export interface LatestTerms {
   readonly nowMs: number;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
+  readonly sentBy: ResentBy;
   readonly sentAgain: string | null;
 }
 
 /** The row of a delivery; for a suppressed user, without the user's key and the event's name. */
-export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentAgain }: LatestTerms): LatestDelivery {
+export function viewLatest(
+  delivery: KnownDelivery,
+  { nowMs, isSuppressed, sentBy, sentAgain }: LatestTerms,
+): LatestDelivery {
   const { messageId, destinationId, sourceId, origin, replayId, facts, state, timeMs } = delivery;
   const { type, event, userKey, receivedAtMs } = saidOf(delivery);
   const isHidden = state === "suppressed" || isSuppressed(sourceId, userKey);
@@ -96,6 +105,7 @@ export function viewLatest(delivery: KnownDelivery, { nowMs, isSuppressed, sentA
   const answers = answersOf(delivery);
   return {
     ...{ time: isoTime(timeMs), messageId, destinationId, sourceId, type, origin, replayId, sentAgain, state },
+    sentBy: replayId === null ? null : (sentBy.get(replayId) ?? null),
     ...(isHidden ? { event: null, userKey: null } : { event, userKey }),
     receivedAt: isoTimeOrNull(receivedAtMs),
     ...{ attempts, answers, earlier: Math.max(0, attempts - answers.length) },

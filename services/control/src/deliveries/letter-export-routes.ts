@@ -5,6 +5,7 @@ import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { viewWhole, wholeDeadLetter } from "./dead-letter-view.ts";
 import type { LetterExport } from "./letter-export.ts";
 import { EXPORT_FORMATS, MEDIA_TYPES } from "./row-formats.ts";
+import type { VisibleLetters } from "./visible-letters.ts";
 
 /** The trailer behind a file: how many letters that fit the file leaves out, and why. */
 const LEFT_OUT = "posthaste-left-out";
@@ -14,7 +15,8 @@ const exportQuery = z.object({
   format: z.enum(EXPORT_FORMATS, `expected one of ${EXPORT_FORMATS.join(", ")}`).default("ndjson"),
 });
 
-export function letterExportRoutes(letters: LetterExport): readonly Route[] {
+/** `known`: the same letters in the delivery log. */
+export function letterExportRoutes(letters: LetterExport, known: Pick<VisibleLetters, "stateAt">): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -46,7 +48,10 @@ export function letterExportRoutes(letters: LetterExport): readonly Route[] {
         body: { name: "WholeDeadLetter", schema: wholeDeadLetter },
       },
       refusals: ["not_found"],
-      handle: async ({ params, signal }) => viewWhole(params.place, (await letters.one(params.place, signal)).letter),
+      handle: async ({ params: { place }, signal }) => {
+        const { letter, facts } = await letters.one(place, signal);
+        return viewWhole({ place, letter, state: await known.stateAt(facts) });
+      },
     }),
   ];
 }

@@ -161,6 +161,7 @@ class Read {
     return new VisibleLetters({
       readModel: {
         search: async (name, query) => store.search(name, query),
+        at: async (name, places) => store.at(name, places),
         newest: async (name, query) => store.newest(name, query),
         counts: async (name, query) => store.counts(name, query),
         letterHours: async (query) => store.letterHours(query),

@@ -9,6 +9,7 @@
 import type { SettleRule } from "@posthaste/core/config/destination";
 import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { Freshness } from "../http/freshness.ts";
+import { Problem } from "../http/problem.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { letterTexts } from "../read-model/entry-texts.ts";
 import type { CountedKind, KindCount } from "../read-model/journal.ts";
@@ -72,7 +73,7 @@ export interface LetterCounts {
   readonly next: CountedKind | null;
 }
 
-type ListedBy = "search" | "newest" | "counts" | "letterHours" | "letterTotals" | "freshness";
+type ListedBy = "at" | "search" | "newest" | "counts" | "letterHours" | "letterTotals" | "freshness";
 
 export interface VisibleLettersParts {
   readonly readModel: Pick<ReadModel, ListedBy>;
@@ -99,6 +100,17 @@ export class VisibleLetters {
   /** What became of a letter (LM1 and LM2 of letter-mark.ts), as far as that was known when its entry was read. */
   stateOf({ destinationId, mark = 0 }: Pick<JournalEntry, "destinationId" | "mark">): LetterState {
     return letterState(mark, this.#settleOf(destinationId));
+  }
+
+  /** The same of the letter at a place; null where the read model does not hold it, or cannot be asked now. */
+  async stateAt(letter: Pick<LetterFacts, "deadAtMs" | "partition" | "offset">): Promise<LetterState | null> {
+    const { deadAtMs: timeMs, partition, offset } = letter;
+    const places = [{ timeMs, partition, offset, place: 0 }];
+    const [entry] = await this.#readModel.at(JOURNAL, places).catch((reason: unknown) => {
+      if (reason instanceof Problem) return [];
+      throw reason;
+    });
+    return entry === undefined ? null : this.stateOf(entry);
   }
 
   /** True where some letter may be hidden. */

@@ -3,6 +3,7 @@ import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { z } from "zod";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
+import type { ResendAuthors } from "../resends/resend-authors.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
@@ -13,13 +14,14 @@ import { type LogSettings, unloggedEnds } from "./logged-share.ts";
 import { hiddenBy } from "./name-deletions.ts";
 import { tellNothing } from "./nothing-known.ts";
 import { pathlessId } from "./pathless-id.ts";
-import { whoResent } from "./resent-by.ts";
+import { resendsOf } from "./resent-by.ts";
 import { refusalsInWords } from "./source-refusals.ts";
 import { viewDeletion } from "./stopped-view.ts";
 
 export interface EventRoutesParts extends LookupParts {
   readonly suppressed: SuppressedUsers;
   readonly beside: BesideLogs;
+  readonly authors: Pick<ResendAuthors, "of">;
   readonly nowMs: () => number;
   /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
@@ -61,7 +63,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           ...terms,
           signal,
         });
-        const resentBy = await whoResent(judged, parts.audit);
+        const resentBy = await parts.authors.of(resendsOf(judged));
         const shown = { ...terms, messageId, names, beside: parts.beside, resentBy };
         const events = judged.map((each) => eventView(each, shown));
         const cause = causeOfAll(judged, facts);

@@ -12,6 +12,7 @@ import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
 import { openScannedTopics } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
 import { readRecord } from "../read-record.ts";
+import type { ResendAuthors } from "../resends/resend-authors.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { eventListRoutes } from "./event-list-routes.ts";
 import type { LookupParts } from "./event-lookup.ts";
@@ -30,6 +31,7 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline" | "namin
   readonly suppressed: SuppressedUsers;
   readonly stopping: Pick<StoppingDeletions, "find">;
   readonly beside: BesideLogs;
+  readonly authors: Pick<ResendAuthors, "of">;
   readonly clock: Clock;
   /** See `ScanRoutesOptions`. */
   readonly isStillAllowed: (caller: Caller) => boolean;

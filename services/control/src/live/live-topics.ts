@@ -22,7 +22,7 @@ import { createLiveTopic, type LiveFeed, type LiveTopic, remembered } from "./li
 
 export interface LiveTopicsOptions {
   readonly readModel: Pick<ReadModel, "freshness" | "recent">;
-  readonly letters: Pick<VisibleLetters, "shows">;
+  readonly letters: Pick<VisibleLetters, "shows" | "stateOf">;
   readonly isSuppressed: SuppressedKeyCheck;
   readonly audit: OpenedAudit["live"];
   readonly replays: OpenedReplays["live"];
@@ -75,7 +75,7 @@ function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, 
       freshness: () => readModel.freshness("dead_letters"),
       shows: ({ destinationId, reason, error, type, userId, sourceId, event }) =>
         letters.shows({ destinationId, reason, error, type, userId, sourceId, event }),
-      rowOf: remembered(viewLetter),
+      rowOf: remembered((entry) => viewLetter(entry, (letter) => letters.stateOf(letter))),
     }),
     replays: createLiveTopic({
       recent: replays.recent,

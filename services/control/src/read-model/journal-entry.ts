@@ -13,7 +13,10 @@ export interface JournalEntry extends JournalCursor {
    * noted.
    */
   readonly users: string;
-  /** What was noted of it (`letter-mark.ts`); absent for nothing. */
+  /**
+   * What was noted of it (`letter-mark.ts`); absent for nothing, and of an entry for watching callers where the store
+   * does not hold it.
+   */
   readonly mark?: number | undefined;
 }
 

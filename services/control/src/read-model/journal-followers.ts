@@ -6,6 +6,7 @@ import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { letterPlace } from "@posthaste/core/replay/letter-filter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { RecentEntries } from "../recent-entries.ts";
@@ -17,6 +18,7 @@ import { destinationEntries } from "./destination-entry.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
 import type { JournalName } from "./store.ts";
+import type { StoreClient } from "./store-client.ts";
 import { type Reading, TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
 import { unroutedEntries } from "./unrouted-entry.ts";
 
@@ -90,6 +92,7 @@ export function followJournals(
     journal: "dead_letters",
     recent: recent.dead_letters,
     codec: codecs.deadLetters,
+    withNotes: (letters) => lettersWithMarks(shared.store, letters),
     toEntries: (letter, record) => ({
       dead_letters: deadLetterEntries(letter, record),
       deliveries: lostDeliveryEntries(letter, record),
@@ -140,6 +143,18 @@ export function followJournals(
       destination_config: destinations,
     },
   };
+}
+
+/** A letter that the store does not hold stays without a mark. */
+async function lettersWithMarks(
+  store: Pick<StoreClient, "at">,
+  letters: readonly JournalEntry[],
+): Promise<readonly JournalEntry[]> {
+  if (letters.length === 0) return letters;
+  const places = letters.map(({ timeMs, partition, offset, place }) => ({ timeMs, partition, offset, place }));
+  const held = await store.at("dead_letters", places);
+  const marks = new Map(held.map((letter) => [letterPlace(letter), letter.mark ?? 0]));
+  return letters.map((letter) => ({ ...letter, mark: marks.get(letterPlace(letter)) }));
 }
 
 function sumOf(readings: readonly Reading[]): Reading | null {

@@ -29,7 +29,7 @@ const tried = (n: number, ...statuses: readonly (number | null)[]): readonly Jou
   const attempt = attemptAt(n, { messageId: "m", originOffset: 1, attempt: n, outcome, urls, followUps });
   return loggedDeliveryEntries({ attempts: [attempt], deferrals: [] }, { partition: 0, offset: n });
 };
-const terms = { nowMs: Date.now(), isSuppressed: () => false, sentAgain: null };
+const terms = { nowMs: Date.now(), isSuppressed: () => false, sentBy: new Map(), sentAgain: null };
 const rows = () => table.journal.newest({ limit: 10 }).map((entry) => viewLatest(deliveryFromEntry(entry), terms));
 const told = () =>
   rows().map(({ attempts, answers, earlier }) => [attempts, answers.map(({ urls }) => urls.join("+")), earlier]);

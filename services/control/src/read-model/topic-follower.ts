@@ -11,8 +11,9 @@
  * TF4  A record that cannot be decoded is put aside, and passed over once the brokers have it there. Before that, the
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
- * TF5  Watching callers get each entry after the store has it. When a follower begins, it reads `REWIND_RECORDS` again
- *      that the store has already, so that a restarted process can tell watching callers what they missed.
+ * TF5  Watching callers get each entry after the store has it, a dead letter with what the store has noted of it. When
+ *      a follower begins, it reads `REWIND_RECORDS` again that the store has already, so that a restarted process can
+ *      tell watching callers what they missed.
  * TF6  Until the follower has once read everything that stood in the topic, it tells its progress; later records are no
  *      rebuild.
  */
@@ -27,8 +28,9 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { followedSchemas } from "../followed-schemas.ts";
 import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
+import { EntriesStep } from "./entries-step.ts";
 import type { JournalEntry } from "./journal-entry.ts";
-import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
+import type { EntriesByJournal, JournalName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 
 /**
@@ -77,6 +79,8 @@ export interface TopicFollowerOptions<T> {
   /** Gets the entries of the journal, or of `recentOf`, as they are read (TF5). */
   readonly recent?: RecentEntries<JournalEntry> | undefined;
   readonly recentOf?: JournalName;
+  /** These entries with what the store has noted of each; as they were read where it is absent. */
+  readonly withNotes?: (entries: readonly JournalEntry[]) => Promise<readonly JournalEntry[]>;
 }
 
 export class TopicFollower<T> {
@@ -217,7 +221,7 @@ export class TopicFollower<T> {
   }
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
-    const { journal, store, recent, recentOf = journal } = this.#options;
+    const { journal, store, recent, recentOf = journal, withNotes } = this.#options;
     const stored = this.#positions.get(partition) ?? 0;
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
@@ -235,7 +239,8 @@ export class TopicFollower<T> {
         this.#positions.set(partition, next);
         this.#noteReading();
       }
-      recent?.add(partition, next, (step.entries[recentOf] ?? []).map(toRecent));
+      const entries = step.entries[recentOf] ?? [];
+      recent?.add(partition, next, (await (withNotes?.(entries) ?? entries)).map(toRecent));
       step = new EntriesStep();
     }
   }
@@ -280,21 +285,4 @@ export class TopicFollower<T> {
 function toRecent(entry: JournalEntry): ReadEntry<JournalEntry> {
   const { offset, place, detail, users } = entry;
   return { offset, place, value: entry, bytes: ENTRY_BYTES + detail.length + users.length };
-}
-
-/** The entries that go to the store in one step. */
-class EntriesStep {
-  readonly entries: Partial<Record<JournalName, JournalEntry[]>> = {};
-  count = 0;
-
-  add(read: EntriesByJournal): void {
-    for (const name of JOURNAL_NAMES) {
-      const ofIt = read[name] ?? [];
-      if (ofIt.length === 0) continue;
-      const held = this.entries[name];
-      if (held === undefined) this.entries[name] = [...ofIt];
-      else held.push(...ofIt);
-      this.count += ofIt.length;
-    }
-  }
 }

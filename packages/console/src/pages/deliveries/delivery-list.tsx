@@ -83,6 +83,12 @@ function answersOf({ state, attempts, answers, earlier }: Delivery): string {
   return [...(earlier > 0 ? ["…"] : []), ...answers.map(({ urls }) => urls.join("+"))].join(",");
 }
 
+/** What was sent by hand with the name of who did, where the audit knows it. */
+function sentWords({ replayId, sentBy }: Delivery): string {
+  if (replayId?.startsWith("rsd_") !== true) return "of a replay";
+  return `sent by hand, by ${sentBy ?? "whom the audit does not know"}`;
+}
+
 interface DeliveryRowProps {
   readonly delivery: Delivery;
   readonly nameOf: (id: string) => string;
@@ -108,7 +114,7 @@ function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
             </>
           )}
           {attempts > 1 && `, ${attempts} attempts`}
-          {replayId !== null && (replayId.startsWith("rsd_") ? ", sent by hand" : ", of a replay")}
+          {replayId !== null && `, ${sentWords(delivery)}`}
           {due !== null && (
             <>
               , next <MomentText at={due} withDistance />
