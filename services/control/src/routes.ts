@@ -3,6 +3,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { registryAccess } from "@posthaste/runtime/connection-settings";
 import { auditRoutes } from "./audit/audit-routes.ts";
+import { ResendAuthors } from "./audit/resend-authors.ts";
 import type { ControlConfig } from "./config.ts";
 import { configRevisions } from "./config-revisions.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
@@ -21,7 +22,6 @@ import type { Route } from "./http/route.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createOpenFeeds } from "./live/live-topics.ts";
 import type { Parts } from "./parts.ts";
-import { ResendAuthors } from "./resends/resend-authors.ts";
 import { sourceRoutes } from "./sources/source-routes.ts";
 import { suppressedKeyCheck } from "./suppressions/suppressed-key.ts";
 

@@ -10,7 +10,7 @@ export function stepRows(by: 1 | -1): void {
   focused.dispatchEvent(new KeyboardEvent("keydown", { key: by === 1 ? "ArrowDown" : "ArrowUp", bubbles: true }));
 }
 
-/** Presses the button of the row with the focus that sends it again; where that says why it cannot, shows the reason. */
+/** Presses the button of the row with the focus that sends it again; one that cannot be pressed says why. */
 export function pressRowResend(): void {
   const button = focusedRow()?.querySelector<HTMLElement>("[data-resend]");
   if (button?.getAttribute("aria-disabled") === "true") button.focus();

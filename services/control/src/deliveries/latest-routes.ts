@@ -2,6 +2,7 @@
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { z } from "zod";
+import type { ResendAuthors } from "../audit/resend-authors.ts";
 import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -9,7 +10,6 @@ import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-en
 import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import type { ResendAuthors } from "../resends/resend-authors.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
 import { deliveryQuery, searchedTo } from "./delivery-routes.ts";

@@ -1,9 +1,9 @@
 /** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { z } from "zod";
+import type { ResendAuthors } from "../audit/resend-authors.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
-import type { ResendAuthors } from "../resends/resend-authors.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";

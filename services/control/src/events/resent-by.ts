@@ -1,5 +1,5 @@
 /** Finds the deliveries of events that were sent again by hand. */
-import { isResend } from "../resends/resend-authors.ts";
+import { isResend } from "../audit/resend-authors.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
 
 /** The resends of all deliveries of these events. */

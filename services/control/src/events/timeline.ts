@@ -5,11 +5,11 @@ import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { Other } from "@posthaste/core/event/event";
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
 import { z } from "zod";
+import { isResend, type ResentBy } from "../audit/resend-authors.ts";
 import { isoTime } from "../http/moment.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
-import { isResend, type ResentBy } from "../resends/resend-authors.ts";
 import type { RoutedEvent } from "./event-facts.ts";
 import { statusAndCode } from "./verdict-sentences.ts";
 

@@ -6,7 +6,7 @@
  * RA2  What it did not know is asked for again after `AGAIN_MS`: a list that is read every few seconds would have the
  *      audit searched as often.
  */
-import type { AuditJournal } from "../audit/audit-journal.ts";
+import type { AuditJournal } from "./audit-journal.ts";
 
 /** How long, in ms, the audit may take to answer; after that the answer goes without it. */
 const PATIENCE_MS = 1000;
