@@ -33,8 +33,8 @@ export async function nameDeletions(
 }
 
 /**
- * The same events of a list, in their order, as `nameDeletions` has them. What was not begun when `enough` is aborted is
- * said to be not looked up.
+ * The same events of a list, in their order, as `nameDeletions` has them. What was not begun when `enough` is aborted
+ * is said to be not looked up.
  */
 export async function nameListedDeletions(
   judged: readonly JudgedEvent[],

@@ -6,8 +6,8 @@
  *      every URL that was dead. The destination's present setting decides, and it may change, so the number says both.
  * LM2  It *died again* where a dead letter of its message and destination says that it was sent again from this one's
  *      place. Else it is *open*, as it is while what was sent again is on its way.
- * LM3  It was delivered since, too, where a replay that ended long ago sent it and it did not die again: whatever is sent
- *      is delivered or dies, and the attempt that delivered it may no longer be in its topic (`sent-letters.ts`).
+ * LM3  It was delivered since, too, where a replay that ended long ago sent it and it did not die again: whatever is
+ *      sent is delivered or dies, and the attempt that delivered it may no longer be in its topic (`sent-letters.ts`).
  */
 import type { SettleRule } from "@posthaste/core/config/destination";
 import { attemptFromEntry } from "./attempt-entry.ts";

@@ -1,4 +1,4 @@
-/** SL1 and SL2 of sent-letters.ts, LM3 of letter-mark.ts. */
+/** LO1 and LO2 of sent-letters.ts, LM3 of letter-mark.ts. */
 
 import { SILENT_LOG } from "@posthaste/core/log";
 import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
@@ -71,7 +71,7 @@ function sentLetters(plans: readonly HeldPlan[], isComplete = () => true): SentL
   });
 }
 
-it("SL1: what a replay of over seven days ago sent is not open, without an attempt that says so", async () => {
+it("LO1: what a replay of over seven days ago sent is not open, without an attempt that says so", async () => {
   // The first was sent and came again as the fourth, the second was sent, the third was left out.
   take(letterAt(0, 10), letterAt(1, 10), letterAt(2, 10), letterAt(3, 9, 0));
   expect(states()).toEqual(["diedAgain", "open", "open", "open"]);
@@ -84,7 +84,7 @@ it("SL1: what a replay of over seven days ago sent is not open, without an attem
   expect(await sentLetters([replayOf(3, 9.5, [2])]).note()).toBe(0);
 });
 
-it("SL1: what was sent more lately may be on its way, so that attempts alone decide", async () => {
+it("LO1: what was sent more lately may be on its way, so that attempts alone decide", async () => {
   take(letterAt(0, 10), letterAt(1, 10));
   expect(await sentLetters([replayOf(2, 6.9)]).note()).toBe(0);
   const { progress, ...running } = replayOf(2, 8);
@@ -95,13 +95,13 @@ it("SL1: what was sent more lately may be on its way, so that attempts alone dec
   expect(states()).toEqual(["open", "open"]);
 });
 
-it("SL1: every letter is looked at, however many there are", async () => {
+it("LO1: every letter is looked at, however many there are", async () => {
   take(...Array.from({ length: 4500 }, (_, offset) => letterAt(offset, 10)));
   expect(await sentLetters([replayOf(4499, 8)]).note()).toBe(4499);
   expect(states().filter((state) => state === "open")).toHaveLength(1);
 });
 
-it("SL1: a letter that comes to be read after the pass says that the one before it died again", async () => {
+it("LO1: a letter that comes to be read after the pass says that the one before it died again", async () => {
   take(letterAt(0, 10));
   await sentLetters([replayOf(1, 9)]).note();
   expect(states()).toEqual(["deliveredSince"]);
@@ -109,7 +109,7 @@ it("SL1: a letter that comes to be read after the pass says that the one before 
   expect(states()).toEqual(["diedAgain", "open"]);
 });
 
-it("SL2: the first pass is made once the dead letters are read, and ends with its owner", async () => {
+it("LO2: the first pass is made once the dead letters are read, and ends with its owner", async () => {
   take(letterAt(0, 10));
   const reading = sentLetters([replayOf(1, 9)], () => false);
   reading.start();

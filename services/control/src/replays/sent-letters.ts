@@ -3,11 +3,11 @@
  * from their topic before the letters are, so a control that reads its topics anew would call those letters open.
  *
  * Owns: the timer, and the pass that is under way.
- * SL1  A letter is noted once every replay's attempts at it may be gone from their topic: from then on nothing of the
+ * LO1  A letter is noted once every replay's attempts at it may be gone from their topic: from then on nothing of the
  *      replay is on its way, so the letter was delivered, or a newer one says that it died again (LM3 of
  *      letter-mark.ts).
- * SL2  A pass is made once the dead letters are read, and again each hour: the read model may have been opened anew, and
- *      another replay may be old enough. Without such a replay a pass reads nothing.
+ * LO2  A pass is made once the dead letters are read, and again each hour: the read model may have been opened anew,
+ *      and another replay may be old enough. Without such a replay a pass reads nothing.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isPosthasteError } from "@posthaste/core/errors";
@@ -54,7 +54,7 @@ export class SentLetters {
     await this.#running;
   }
 
-  /** SL1: makes one pass. Answers how many letters it noted. Throws the Problem `unavailable`. */
+  /** LO1: makes one pass. Answers how many letters it noted. Throws the Problem `unavailable`. */
   async note(): Promise<number> {
     const { past, readModel, clock } = this.#options;
     // No letter that died after a replay was sent by it.
@@ -77,7 +77,7 @@ export class SentLetters {
     return noted;
   }
 
-  /** SL2. Never rejects but for a fault of its own. */
+  /** LO2. Never rejects but for a fault of its own. */
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
