@@ -104,7 +104,7 @@ describe("the search for events", () => {
         ...{ messageId: "took", sourceId, type: "track", event: "Order Completed", userKey: "ada", cause: "delivered" },
         receivedAt: new Date(Date.parse(momentOf(10)) - 250).toISOString(),
         sentence: expect.stringMatching(/^Delivered to dst_1 at /),
-        destinationIds: ["dst_1"],
+        ...{ deletion: null, destinationIds: ["dst_1"] },
       });
       expect(data.map((each: Found) => [...each.destinationIds].sort())).toEqual([
         ...[[], [], ["dst_1"], ["dst_1"], ["dst_1", "dst_2"], ["dst_1"]],

@@ -67,7 +67,15 @@ describe("the deliveries as they stand", () => {
       ...{ time: momentOf(9), messageId: "waits", destinationId: "dst_1", sourceId: "src_1", type: "track" },
       ...{ event: "Order Completed", userKey: "user-7", origin: { partition: 1, offset: 1 }, replayId: null },
       receivedAt: new Date(Date.parse(momentOf(9)) - 250).toISOString(),
-      ...{ state: "waiting_retry", attempts: 3, error: "timeout", sentAgain: null, deferral: null, deadLetter: null },
+      ...{
+        state: "waiting_retry",
+        attempts: 3,
+        error: "timeout",
+        sentBy: null,
+        sentAgain: null,
+        deferral: null,
+        deadLetter: null,
+      },
       answers: [
         { attempt: 1, time: momentOf(3), urls: ["503"] },
         { attempt: 2, time: momentOf(6), urls: ["503"] },
