@@ -11,9 +11,9 @@
  * TF4  A record that cannot be decoded is put aside, and passed over once the brokers have it there. Before that, the
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
- * TF5  Watching callers get each entry after the store has it, a dead letter with what the store has noted of it. When
- *      a follower begins, it reads `REWIND_RECORDS` again that the store has already, so that a restarted process can
- *      tell watching callers what they missed.
+ * TF5  Watching callers get each entry after the store has it, a dead letter with what the store has noted of it unless
+ *      more than `REWIND_RECORDS` are left to read. When a follower begins, it reads that many again that the store has
+ *      already, so that a restarted process can tell watching callers what they missed.
  * TF6  Until the follower has once read everything that stood in the topic, it tells its progress; later records are no
  *      rebuild.
  */
@@ -221,7 +221,7 @@ export class TopicFollower<T> {
   }
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
-    const { journal, store, recent, recentOf = journal, withNotes } = this.#options;
+    const { journal, store, recent, recentOf = journal } = this.#options;
     const stored = this.#positions.get(partition) ?? 0;
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
@@ -239,10 +239,16 @@ export class TopicFollower<T> {
         this.#positions.set(partition, next);
         this.#noteReading();
       }
-      const entries = step.entries[recentOf] ?? [];
-      recent?.add(partition, next, (await (withNotes?.(entries) ?? entries)).map(toRecent));
+      const entries = await this.#withNotes(step.entries[recentOf] ?? []);
+      recent?.add(partition, next, entries.map(toRecent));
       step = new EntriesStep();
     }
+  }
+
+  /** TF5. Who rebuilds the store asks it nothing: what is read then is no longer recent at the end. */
+  async #withNotes(entries: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
+    const { withNotes } = this.#options;
+    return withNotes === undefined || (this.behind ?? 0) > REWIND_RECORDS ? entries : await withNotes(entries);
   }
 
   /** TF4. A record below `stored` that cannot be decoded was put aside before. */
