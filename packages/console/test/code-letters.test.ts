@@ -32,7 +32,7 @@ describe.skipIf("missing" in found)("code", () => {
 
   it("has none in what was sent and in its headers", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByRole("button", { name: /^Request to dst_4k/ }).click();
+    await page.getByRole("button", { name: /^Request to Billing/ }).click();
     await page.locator("pre").first().waitFor();
     expect(new Set(await codeOn(page))).toEqual(new Set(["none"]));
   });

@@ -95,6 +95,7 @@ describe.skipIf("missing" in found)("attempts", () => {
     const url = { url: "https://a.example/hook", outcome: "retryable", status: null, durationMs: 5000, answer: null };
     const tried = (number: number, failed: object) => ({
       ...{ ...attempt, messageId: "message-7", attempt: number, outcome: "retryable", urls: [{ ...url, ...failed }] },
+      followUps: [],
       time: `2026-11-22T10:13:0${number}.000Z`,
     });
     const data = [tried(2, { status: 503 }), tried(1, { error: "timeout" })];

@@ -18,7 +18,10 @@ const [delivery] = event?.destinations ?? [];
 const named = (kind: string, ...entries: readonly object[]) => ({
   [`GET /v1/${kind}`]: { body: { data: entries, nextCursor: null, asOf: null, complete: true } },
 });
-const BILLING = { id: destinationId, name: "Billing", sourceIds: ["src_other"], revision: 7, enabled: false };
+const SETTINGS = { urls: [] };
+const BILLING = {
+  ...{ id: destinationId, name: "Billing", sourceIds: ["src_other"], revision: 7, enabled: false, settings: SETTINGS },
+};
 const NAMES = { ...named("destinations", BILLING), ...named("sources", { id: sourceId, name: "Web shop" }) };
 
 /** The event at one destination, or at none. */

@@ -90,7 +90,7 @@ describe.skipIf("missing" in found)("the palette", () => {
   });
 
   it("takes what is named for what is meant, and else, or with a digit in it, an id", async () => {
-    const page = await visit("/activity", { ...NAMED, ...eventPage.live, ...deliveriesPage.live });
+    const page = await visit("/activity", { ...eventPage.live, ...deliveriesPage.live, ...NAMED });
     await openPalette(page);
     await page.keyboard.type("deliveries");
     await expect
