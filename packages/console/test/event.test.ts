@@ -66,7 +66,7 @@ describe.skipIf("missing" in found)("an event", () => {
     await page.getByRole("radio", { name: "Raw" }).click();
     await expect.poll(() => body.innerText()).toBe('{"userId":"ada","n":[1,true]}');
     await page.getByRole("button", { name: "Copy the request as curl" }).click();
-    await expect.poll(() => copiedOn(page)).toContain("curl -X POST 'https://a.example/hook'");
+    await expect.poll(() => copiedOn(page)).toContain("curl -X POST 'https://billing.example/hook'");
     expect(await copiedOn(page)).toContain('-hmac "$SHARED_SECRET"');
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 360, height: 800 });
