@@ -235,6 +235,7 @@ describe.skipIf("missing" in found)("the first event", () => {
       {
         ...{ sourceId: "src_1", origin: null, type: "track", event: "Sample", userKey: "u", cause: "delivered" },
         ...{ sentence: "", command: null, pipeline: null, receivedAt: "2026-11-22T10:12:07.113Z", destinations: [] },
+        ...{ deletion: null, sentByHand: [] },
         timeline: [
           { time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null, detail: "ingest took the call" },
           { time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId: "dst_1", detail: "200" },
@@ -293,6 +294,7 @@ describe.skipIf("missing" in found)("the first event", () => {
     expect(bodies(CALLS)).toHaveLength(asked);
     await page.getByRole("link", { name: "All about this event" }).click();
     await page.waitForURL("**/events/own-1");
+    await page.getByRole("heading", { name: "Timeline" }).waitFor();
   });
 
   it("leads to what the test receiver got, before it comes and after, whoever may see that", async () => {
