@@ -60,7 +60,7 @@ describe("unreadable records", () => {
     expect(lastBody()).toEqual({ topic: "posthaste.events", cursor: "behind-4" });
   });
 
-  it("end with 6 when some of them do not go, and say which their topic refused, and try those behind them too", async () => {
+  it("end with 6 when their topic refuses some, say which, and try those behind them too", async () => {
     const [one, other] = ["posthaste.events/3/1207", "posthaste.events/0/9"];
     const answers = [
       { matched: 5, reproduced: 0, refused: 0, refusedPlaces: [], nextCursor: null },

@@ -39,6 +39,11 @@ async function putAside(
   return `${topic}/0/${offset}`;
 }
 
+/** What a call answers that leaves nothing for another. */
+const answerOf = (matched: number, reproduced: number, refusedPlaces: readonly string[] = []) => ({
+  ...{ matched, reproduced, refused: refusedPlaces.length, refusedPlaces, nextCursor: null },
+});
+
 const reproduce = (places: readonly string[]) => control.call("POST", "/v1/unreadable/reproduce", { places });
 
 function setLimit(topic: string, value: string): Promise<unknown> {
@@ -62,34 +67,16 @@ it("UP3, UP4: a record that its topic does not take is not marked as produced ag
   // The broker that leads the partition hears of a limit a moment after it was set.
   const place = await eventually(async () => {
     const aside = await putAside(topic, { value: Buffer.alloc(4000, "x") });
-    expect((await reproduce([aside])).body).toEqual({
-      matched: 1,
-      reproduced: 0,
-      refused: 1,
-      refusedPlaces: [aside],
-      nextCursor: null,
-    });
+    expect((await reproduce([aside])).body).toEqual(answerOf(1, 0, [aside]));
     return aside;
   });
   expect((await listed()).places).toContain(place);
   const later = await putAside(topic);
-  expect((await reproduce([place, later])).body).toEqual({
-    matched: 2,
-    reproduced: 1,
-    refused: 1,
-    refusedPlaces: [place],
-    nextCursor: null,
-  });
+  expect((await reproduce([place, later])).body).toEqual(answerOf(2, 1, [place]));
   expect((await listed()).places).toContain(place);
   await setLimit(topic, "1000000");
   await eventually(async () => {
-    expect((await reproduce([place])).body).toEqual({
-      matched: 1,
-      reproduced: 1,
-      refused: 0,
-      refusedPlaces: [],
-      nextCursor: null,
-    });
+    expect((await reproduce([place])).body).toEqual(answerOf(1, 1));
   });
   expect((await listed()).places).not.toContain(place);
   const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
@@ -120,22 +107,10 @@ it("UP3: cut off between the record and its mark, it is produced again by who as
   expect([await endOfEvents(), (await listed()).places.includes(place)]).toEqual([before + 1, true]);
   await setLimit(unreadable, "1000000");
   await eventually(async () => {
-    expect((await reproduce([place])).body).toEqual({
-      matched: 1,
-      reproduced: 1,
-      refused: 0,
-      refusedPlaces: [],
-      nextCursor: null,
-    });
+    expect((await reproduce([place])).body).toEqual(answerOf(1, 1));
   });
   expect((await listed()).places).not.toContain(place);
-  expect((await reproduce([place])).body).toEqual({
-    matched: 0,
-    reproduced: 0,
-    refused: 0,
-    refusedPlaces: [],
-    nextCursor: null,
-  });
+  expect((await reproduce([place])).body).toEqual(answerOf(0, 0));
 });
 
 it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes to the shortest", async () => {
@@ -143,21 +118,9 @@ it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes t
   const stays = await putAside(`${topics.prefix}.no-such-topic`);
   const moved = await putAside(`${names.retryPrefix}7h`);
   const other = await putAside(names.events);
-  expect((await reproduce([stays, moved, other])).body).toEqual({
-    matched: 3,
-    reproduced: 2,
-    refused: 0,
-    refusedPlaces: [],
-    nextCursor: null,
-  });
+  expect((await reproduce([stays, moved, other])).body).toEqual(answerOf(3, 2));
   expect((await listed()).places).toEqual([stays]);
-  expect((await reproduce([stays])).body).toEqual({
-    matched: 1,
-    reproduced: 0,
-    refused: 0,
-    refusedPlaces: [],
-    nextCursor: null,
-  });
+  expect((await reproduce([stays])).body).toEqual(answerOf(1, 0));
   const [end] = await topics.connection.withAdmin((admin) => admin.fetchTopicOffsets(`${names.retryPrefix}300ms`));
   expect(end?.high).toBe("1");
 });
@@ -171,13 +134,7 @@ it("UP4: one that retention took is listed no more, and stands in nobody's way",
     await admin.deleteTopicRecords({ topic: unreadable, partitions: [{ partition: 0, offset: end?.high ?? "" }] });
   });
   const kept = await putAside(events);
-  expect((await reproduce([gone, kept])).body).toEqual({
-    matched: 1,
-    reproduced: 1,
-    refused: 0,
-    refusedPlaces: [],
-    nextCursor: null,
-  });
+  expect((await reproduce([gone, kept])).body).toEqual(answerOf(1, 1));
   await eventually(async () => expect((await listed("&reproduced=true")).places).not.toContain(gone));
 });
 
@@ -223,13 +180,7 @@ it("two calls at once produce a record once; one whose value was left out is pro
   expect(answers.map(({ body }) => body.reproduced).sort()).toEqual([0, 1]);
   const cut = await putAside(events, { more: { "unreadable-value-left-out": "true" } });
   expect((await listed()).places).toContain(cut);
-  expect((await reproduce([cut])).body).toEqual({
-    matched: 0,
-    reproduced: 0,
-    refused: 0,
-    refusedPlaces: [],
-    nextCursor: null,
-  });
+  expect((await reproduce([cut])).body).toEqual(answerOf(0, 0));
 });
 
 it("UJ1, UJ2: of whatever came the newest 10,000 are held, each once, by a control that began later too", async () => {

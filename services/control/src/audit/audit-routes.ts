@@ -97,7 +97,7 @@ export function auditCheck({ actor, target, operation, since, until }: Wanted): 
   };
 }
 
-/** Whether the filter leaves room for changes without an entry. */
+/** Whether a change without an entry can fit the filter. */
 function mayBeUnknown({ actor = UNKNOWN, operation = "change" }: Wanted): boolean {
   return actor === UNKNOWN && (operation === "change" || operation === "remove");
 }
