@@ -175,6 +175,14 @@ describe("a purge", () => {
     expect((await control.call("GET", `/v1/replays/${dry.plan}`)).status).toBe(404);
   });
 
+  it("is only counted by a dry run of its plan, as often as that is asked for", async () => {
+    const { plan } = (await purge({ reason: "window_expired", dryRun: true })).body;
+    for (let time = 0; time < 2; time += 1) {
+      const { status, body } = await purge({ plan, dryRun: true });
+      expect([status, body]).toMatchObject([202, { id: null, plan, matched: 3, bytesKeptUntil: null }]);
+    }
+  });
+
   it("has what it counted be seen no more, whoever asks for it how, and nothing else", async () => {
     const { plan } = (await purge({ userId: "user-7", until: momentOf(4), dryRun: true })).body;
     const { status, body } = await purge({ plan });
