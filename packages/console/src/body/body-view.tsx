@@ -3,7 +3,9 @@ import { ToggleButton, ToggleButtonGroup } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
 import { CopyButton } from "../elements/copied.tsx";
 import styles from "./body.module.css";
-import { jsonTokens, prettyJson } from "./json-tokens.ts";
+import { jsonTokens, type Token } from "./json-tokens.ts";
+import { lineBlocks } from "./line-blocks.ts";
+import { prettyJson } from "./pretty-json.ts";
 
 /** More is cut: nobody reads it here. */
 const MOST_CHARS = 65_536;
@@ -21,7 +23,7 @@ export interface BodyViewProps {
 /** A body to read: over lines or as it is sent, cut where it is long, whole as a file. */
 export function BodyView({ body, fileName }: BodyViewProps) {
   const [look, setLook] = useState<Look>("pretty");
-  const pretty = useMemo(() => prettyJson(body), [body]);
+  const pretty = useMemo(() => prettyJson(body, MOST_CHARS), [body]);
   const whole = look === "pretty" && pretty !== null ? pretty : body;
   const isCut = whole.length > MOST_CHARS;
   return (
@@ -50,7 +52,7 @@ export function BodyView({ body, fileName }: BodyViewProps) {
         </Button>
       </div>
       <pre className={styles["body"]}>
-        <Tokens text={whole.slice(0, MOST_CHARS)} />
+        <Lines text={whole.slice(0, MOST_CHARS)} />
       </pre>
       {isCut && (
         <p className={styles["size"]}>Cut after {MOST_CHARS.toLocaleString("en-GB")} characters: the file has all.</p>
@@ -59,8 +61,27 @@ export function BodyView({ body, fileName }: BodyViewProps) {
   );
 }
 
-function Tokens({ text }: { readonly text: string }) {
-  const tokens = useMemo(() => jsonTokens(text, MOST_TOKENS), [text]);
+/** All of it is in the page, to be searched and copied; below the first block the browser lays out what is seen. */
+function Lines({ text }: { readonly text: string }) {
+  const blocks = useMemo(() => colouredBlocks(text), [text]);
+  return blocks.map((tokens, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a block is told apart by its place
+    <div key={index} {...(index === 0 ? {} : { className: styles["block"] })}>
+      <Tokens tokens={tokens} />
+    </div>
+  ));
+}
+
+function colouredBlocks(text: string): readonly (readonly Token[])[] {
+  let left = MOST_TOKENS;
+  return lineBlocks(text).map((block) => {
+    const tokens = jsonTokens(block, left);
+    left -= tokens.filter(({ kind }) => kind !== "plain").length;
+    return tokens;
+  });
+}
+
+function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
   return tokens.map(({ kind, text: part }, index) =>
     kind === "plain" ? (
       part

@@ -31,12 +31,3 @@ export function jsonTokens(text: string, most = Number.POSITIVE_INFINITY): reado
   put("plain", text.slice(end));
   return tokens;
 }
-
-/** Over several lines; null where it is no JSON. Numbers stand as JavaScript writes them. */
-export function prettyJson(text: string): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return null;
-  }
-}
