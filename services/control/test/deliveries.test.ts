@@ -63,6 +63,7 @@ describe("the delivery log", () => {
       outcome: "delivered",
       urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.3, answer: "ok" }],
       followUps: [],
+      bodyBytes: 412,
     });
     expect(body.data[1]).toMatchObject({ time: momentOf(4), attempt: 2, outcome: "retryable" });
     expect(await timesOf("")).toEqual([5, 4, 3, 2, 1].map(momentOf));

@@ -102,13 +102,15 @@ export function attemptAt(n: number, differing: Partial<AttemptRecord> = {}): At
     outcome: "delivered",
     urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12.345, answer: "ok" }],
     followUps: [],
+    bodyBytes: 412,
     ...differing,
   };
 }
 
 /** The first deferral of a delivery that was never attempted. */
 export function deferralAt(n: number, differing: Partial<DeferralRecord> = {}): DeferralRecord {
-  const { attempt: _, startedAtMs, outcome: __, urls: ___, followUps: ____, ...delivery } = attemptAt(n);
+  const made = attemptAt(n);
+  const { attempt: _, startedAtMs, outcome: __, urls: ___, followUps: ____, bodyBytes: _____, ...delivery } = made;
   return {
     ...delivery,
     attempts: 0,

@@ -85,6 +85,7 @@ function attempt(n: number, startedAtMs: number, destinationId: string): Attempt
       },
     ],
     followUps: isFailed ? [{ kind: "retry", urls: null, ...retry, reason: null }] : [],
+    bodyBytes: 412,
   };
 }
 

@@ -71,6 +71,8 @@ export interface AttemptRecord extends LoggedDelivery {
   readonly urls: readonly UrlAttempt[];
   /** Empty when the delivery was delivered. */
   readonly followUps: readonly LoggedFollowUp[];
+  /** The bytes of the body that each URL was sent; null in an entry of an earlier release. */
+  readonly bodyBytes: number | null;
 }
 
 /** The first deferral of a delivery, or of some of its URLs. */

@@ -32,7 +32,7 @@ const answer = (url: string, status: number | null, error: string | null = null)
 function attempt(startedAtMs: number, differing: Partial<AttemptRecord> = {}): AttemptRecord {
   const urls = differing.urls ?? [answer(A, 503)];
   const outcome = urls.some(({ status }) => status === 200) ? "delivered" : "retryable";
-  return { ...DELIVERY, attempt: 1, startedAtMs, outcome, urls, followUps: [], ...differing };
+  return { ...DELIVERY, attempt: 1, startedAtMs, outcome, urls, followUps: [], bodyBytes: 2, ...differing };
 }
 
 function retry(dueAtMs: number, urls: readonly string[] | null = null): LoggedFollowUp {

@@ -40,7 +40,7 @@ const attempt = fc
       ...{ url, status: statuses[index] ?? 503, error: null, durationMs: 1, answer: null },
     }));
     const outcome = called.some(({ status }) => status === 200) ? "delivered" : "retryable";
-    return { ...DELIVERY, ...rest, outcome, urls: called };
+    return { ...DELIVERY, ...rest, outcome, urls: called, bodyBytes: 2 };
   });
 const deferral = fc.record({ deferredAtMs: moment, urls: someOrAll }).map(
   (differing): DeferralRecord => ({
@@ -111,6 +111,7 @@ describe("the facts of a delivery that are kept", () => {
         outcome: "retryable",
         urls,
         followUps: [retry],
+        bodyBytes: 2,
       };
       known = addFacts(known, { ...NOTHING, attempts: [made] });
     }

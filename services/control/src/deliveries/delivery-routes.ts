@@ -85,6 +85,7 @@ const delivery = z.object({
       }),
     )
     .describe("What was published because of the attempt; empty when it delivered."),
+  bodyBytes: z.int().nullable().describe("Of the body that each URL was sent; null in an entry of an earlier release."),
 });
 
 type DeliveryRow = z.output<typeof delivery>;
@@ -143,7 +144,7 @@ function view(entry: JournalEntry): DeliveryRow {
   return {
     time: isoTime(attempt.startedAtMs),
     ...{ messageId, sourceId, destinationId, type, event, userKey, configOffset, deferrals, replayId, outcome },
-    attempt: attempt.attempt,
+    ...{ attempt: attempt.attempt, bodyBytes: attempt.bodyBytes },
     receivedAt: isoTimeOrNull(attempt.receivedAtMs),
     origin: originOf(attempt),
     record: recordOf(attempt),

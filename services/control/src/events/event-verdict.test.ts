@@ -26,6 +26,7 @@ const SAID: LoggedDelivery = {
 
 const DELIVERED: AttemptRecord = {
   ...{ ...SAID, attempt: 1, startedAtMs: RECEIVED_MS + 100, outcome: "delivered", followUps: [] },
+  bodyBytes: 2,
   urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12, answer: null }],
 };
 

@@ -38,14 +38,22 @@ function detailOf(attempt: AttemptRecord): AttemptDetail {
     deferrals: attempt.deferrals,
     replayId: attempt.replayId,
     followUps: attempt.followUps,
+    bodyBytes: attempt.bodyBytes,
   };
 }
 
 /** Reads back what `attemptEntries` made. */
 export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detail }: JournalEntry): AttemptRecord {
   // The journal holds what was put into it.
-  const rest = JSON.parse(detail) as AttemptDetail;
-  return { ...rest, messageId, destinationId, startedAtMs: timeMs, outcome: kind as AttemptRecord["outcome"] };
+  const { bodyBytes = null, ...rest } = JSON.parse(detail) as AttemptDetail;
+  return {
+    ...rest,
+    bodyBytes,
+    messageId,
+    destinationId,
+    startedAtMs: timeMs,
+    outcome: kind as AttemptRecord["outcome"],
+  };
 }
 
 /** What the journal's own columns do not hold. */

@@ -59,7 +59,7 @@ interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "
 /** The fields of a log record that tell nothing of its delivery's state: the other journals keep them. */
 const NOT_KEPT = {
   ...{ configOffset: null, recordDelayMs: null, recordPartition: null, recordOffset: null, recordTimestampMs: null },
-  deferrals: 0,
+  ...{ deferrals: 0, bodyBytes: null },
 };
 type Left = keyof typeof NOT_KEPT | "messageId" | "destinationId" | "sourceId" | "replayId" | Origin;
 type Origin = "originPartition" | "originOffset";

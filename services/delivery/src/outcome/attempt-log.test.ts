@@ -83,6 +83,7 @@ const attempt = (messageId: string, answer: string | null = null): AttemptRecord
   outcome: "delivered",
   urls: [{ url: "https://receiver.test/", status: 200, error: null, durationMs: 1, answer }],
   followUps: [],
+  bodyBytes: 2,
 });
 
 const deferral = (messageId: string, urls: readonly string[] | null = null): DeferralRecord => ({

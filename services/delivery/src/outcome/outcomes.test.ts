@@ -41,7 +41,7 @@ describe("an attempt", () => {
     const delivery = {
       ...deliveryOf(task),
       ...{ sourceId: "src", type: "track" as const, event: "Order Completed", receivedAtMs: 980_000, configOffset: 0 },
-      ...{ originIncarnation: 3, originPartition: 2, originOffset: 17 },
+      ...{ originIncarnation: 3, originPartition: 2, originOffset: 17, body: Buffer.from('"é"') },
     };
     observed.run({ ...task, item: { ...task.item, delivery } });
     observed.listener.onSettled(observed.answered(503, 503));
@@ -72,6 +72,7 @@ describe("an attempt", () => {
         followUps: [
           { kind: "dead_letter", urls: null, delayMs: null, dueAtMs: null, deadlineMs: null, reason: "window_expired" },
         ],
+        bodyBytes: 4,
       },
     ]);
   });

@@ -112,6 +112,7 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
       outcome,
       urls: toLoggedUrls(request.destination.responseLog, report.urls),
       followUps,
+      bodyBytes: request.delivery.body.length,
     });
   }
 

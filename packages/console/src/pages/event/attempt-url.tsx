@@ -7,7 +7,7 @@ import { BodyView } from "../../body/body-view.tsx";
 import { Button } from "../../elements/button.tsx";
 import { copyText } from "../../elements/clipboard.ts";
 import { Refusal } from "../../elements/refusal.tsx";
-import { countOf } from "../../moment/numbers.ts";
+import { bytesOf, countOf } from "../../moment/numbers.ts";
 import { allDestinations } from "../../names/names.ts";
 import { curlOf } from "../../terminal/curl.ts";
 import styles from "./event-page.module.css";
@@ -37,7 +37,8 @@ export function AttemptUrl({ attempt, answered, name, isStopped }: AttemptUrlPro
       <p className={styles["line"]}>
         <strong>{urlWords}</strong>
         <span>
-          POST · {countOf(Math.round(durationMs))} ms {status ?? `no answer${error === null ? "" : ` (${error})`}`}
+          POST{attempt.bodyBytes !== null && ` ${bytesOf(attempt.bodyBytes)}`} · {countOf(Math.round(durationMs))} ms{" "}
+          {status ?? `no answer${error === null ? "" : ` (${error})`}`}
         </span>
         <code className={styles["of"]}>{url}</code>
       </p>
