@@ -251,8 +251,9 @@ describe.skipIf("missing" in found)("a destination", () => {
   });
 
   it("DG1: shows how it was over time, as a picture with its sentence and as a table", async () => {
+    const nowMinute = Math.floor(Date.now() / 60_000);
     const point = (minute: number, delivered: number) => ({
-      time: new Date(Date.now() - minute * 60_000).toISOString(),
+      time: new Date((nowMinute - minute) * 60_000).toISOString(),
       ...{ delivered, retryable: 2, permanent: 0, deferred: 0, p50Ms: null, p99Ms: 12.5, waiting: 3, inFlight: 1 },
     });
     const page = await visit(destinationPath, {

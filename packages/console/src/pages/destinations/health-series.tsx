@@ -7,6 +7,7 @@ import type { TimeChartData, TimeSeries } from "../../chart/time-series.ts";
 import { Choice } from "../../elements/choice.tsx";
 import { Loaded } from "../../listing/loaded.tsx";
 import { usePausable } from "../../live/live.ts";
+import { everyStep } from "./every-step.ts";
 import styles from "./health.module.css";
 
 type Metric = NonNullable<Operations["GET /v1/destinations/{id}/series"]["query"]["metric"]>;
@@ -104,14 +105,14 @@ interface ChartProps {
   readonly range: TimeChartData["range"];
 }
 
-function Chart({ chart: { title, unit, lines }, series: { data }, range }: ChartProps) {
-  const drawn = useMemo(
-    () => ({
+function Chart({ chart: { title, unit, lines }, series, range }: ChartProps) {
+  const drawn = useMemo(() => {
+    const points = everyStep(series);
+    return {
       ...{ title, unit, range },
-      times: data.map(({ time }) => time),
-      series: lines.map(({ name, colour, of }) => ({ name, colour, values: data.map((point) => of(point) ?? null) })),
-    }),
-    [title, unit, lines, data, range],
-  );
+      times: points.map(({ time }) => time),
+      series: lines.map(({ name, colour, of }) => ({ name, colour, values: points.map((point) => of(point) ?? null) })),
+    };
+  }, [title, unit, lines, series, range]);
   return <TimeChart data={drawn} />;
 }
