@@ -1,11 +1,14 @@
-import { Check, Copy } from "lucide-react";
+import { Check, Copy, X } from "lucide-react";
 import { useState } from "react";
 import { Button } from "react-aria-components";
 import { copyText } from "./clipboard.ts";
 import styles from "./elements.module.css";
 
-/** How long it says that it was copied. */
+/** How long it says that it was copied, or that it was not. */
 const SAID_MS = 1500;
+
+const WORDS = { idle: "Copy the", copied: "Copied the", kept: "Not copied, the browser does not let it: the" };
+const ICONS = { idle: Copy, copied: Check, kept: X };
 
 export interface CopiedProps {
   /** What it is, for who cannot see it: "message id". */
@@ -26,19 +29,20 @@ export function Copied({ what, text, shown = text }: CopiedProps) {
 }
 
 export function CopyButton({ what, text }: Omit<CopiedProps, "shown">) {
-  const [isCopied, setCopied] = useState(false);
+  const [state, setState] = useState<keyof typeof WORDS>("idle");
   const copy = async () => {
-    if (!(await copyText(text))) return;
-    setCopied(true);
-    setTimeout(() => setCopied(false), SAID_MS);
+    setState((await copyText(text)) ? "copied" : "kept");
+    setTimeout(() => setState("idle"), SAID_MS);
   };
+  const Icon = ICONS[state];
   return (
     <Button
       className={styles["copyButton"] ?? ""}
-      aria-label={isCopied ? `Copied the ${what}` : `Copy the ${what}`}
+      data-copy
+      aria-label={`${WORDS[state]} ${what}`}
       onPress={() => void copy()}
     >
-      {isCopied ? <Check size={14} aria-hidden /> : <Copy size={14} aria-hidden />}
+      <Icon size={14} aria-hidden />
     </Button>
   );
 }

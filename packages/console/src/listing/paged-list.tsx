@@ -65,7 +65,9 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
               <span role="status">
                 {copied !== null && (
                   <>
-                    copied <code>{copied}</code>{" "}
+                    {copied.isCopied ? "copied" : "not copied, the browser does not let it:"} <code>
+                      {copied.text}
+                    </code>{" "}
                   </>
                 )}
               </span>
@@ -133,16 +135,21 @@ function countWords(came: number): string {
   return came === PAGE ? `${PAGE} and more` : String(came);
 }
 
+interface Copied {
+  readonly text: string;
+  /** False where the browser kept its clipboard from the page. */
+  readonly isCopied: boolean;
+}
+
 /** Answers what was copied a moment ago. */
-function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): string | null {
+function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): Copied | null {
   const { idOf, copyOf } = props;
-  const [copied, setCopied] = useState<string | null>(null);
+  const [copied, setCopied] = useState<Copied | null>(null);
   const focused = (): Row | undefined => shown.find((row) => idOf(row) === focusedRowKey());
   const copy = async (): Promise<void> => {
     const row = focused();
     if (row === undefined || copyOf === undefined) return;
-    if (!(await copyText(copyOf(row)))) return;
-    setCopied(copyOf(row));
+    setCopied({ text: copyOf(row), isCopied: await copyText(copyOf(row)) });
     setTimeout(() => setCopied(null), COPIED_MS);
   };
   usePageKey("c", copyOf === undefined ? null : () => void copy());

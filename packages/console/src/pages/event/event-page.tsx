@@ -1,5 +1,4 @@
 import { useParams } from "@tanstack/react-router";
-import { copyText } from "../../elements/clipboard.ts";
 import { Copied } from "../../elements/copied.tsx";
 import { usePageKey } from "../../keys/page-keys.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -8,7 +7,7 @@ import { EventView } from "./event-view.tsx";
 
 export function EventPage() {
   const { messageId } = useParams({ from: "/events/$messageId" });
-  usePageKey("c", () => void copyText(messageId));
+  usePageKey("c", pressCopy);
   usePageKey("r", pressResend);
   return (
     <>
@@ -19,6 +18,11 @@ export function EventPage() {
       <EventView messageId={messageId} />
     </>
   );
+}
+
+/** As the button beside the message id does, which then says that it was copied. */
+function pressCopy(): void {
+  document.querySelector<HTMLElement>("main h1 [data-copy]")?.click();
 }
 
 /** The one button there is; of several, the first has the focus then. */
