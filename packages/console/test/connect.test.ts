@@ -324,36 +324,3 @@ describe.skipIf("missing" in found)("the first event", () => {
     await page.getByText("It was not sent: ingest is busy.").waitFor();
   });
 });
-
-describe.skipIf("missing" in found)("a test receiver", () => {
-  it("shows what came with its body, and answers as it is told", async () => {
-    const page = await visit("/test-receivers");
-    await page.getByText("signature not checked").click();
-    await page.locator("pre").waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByLabel("It answers with").fill("503");
-    await page.getByLabel("after (ms)").fill("1000");
-    await page.keyboard.press("Enter");
-    await page.getByText("It answers so from now on.").waitFor();
-    expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ status: 503, delayMs: 1000 }]);
-    // What is typed after that is not set yet.
-    await page.getByLabel("It answers with").fill("200");
-    await expect.poll(() => page.getByText("It answers so from now on.").count()).toBe(0);
-  });
-
-  it("says whose it is, and that it is no more where an address leads to one that control forgot", async () => {
-    const own = { ...RECEIVER, destinationId: "dst_1" };
-    const answers = {
-      "GET /v1/test-receivers": { body: { data: [own] } },
-      "GET /v1/destinations": { body: { data: [{ ...destination, id: "dst_1" }], nextCursor: null } },
-    };
-    const page = await visit("/test-receivers", answers);
-    await page.getByRole("link", { name: "Billing" }).and(page.locator("[href='/destinations/dst_1']")).waitFor();
-    await page.goto(`${new URL(page.url()).origin}/test-receivers?id=rcv_gone`);
-    await page.getByText("This test receiver is no more").waitFor();
-    expect(await page.getByLabel("It answers with").count()).toBe(0);
-    expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole("list", { name: "All of them" }).getByRole("link", { name: "Billing" }).click();
-    await page.getByLabel("It answers with").waitFor();
-  });
-});

@@ -23,7 +23,7 @@ import { useConnecting } from "./use-connecting.ts";
 const SAVE = "save-and-turn-on";
 
 /** Source, URLs, secret: all on one page, tried before it is saved. */
-export function ConnectForm() {
+export function ConnectForm({ areReceiversOff }: { readonly areReceiversOff: boolean }) {
   const unavailable = useMissingScope("write");
   const { data: sources = [] } = useQuery(allSources);
   const [draft, setDraft] = useState(heldDraft);
@@ -55,18 +55,22 @@ export function ConnectForm() {
             onChange={(urls) => put({ urls, receiverId: null })}
             errorAt={errorAt}
             autoFocus
-            onEnterEmpty={receiving.start}
+            {...(areReceiversOff ? {} : { onEnterEmpty: receiving.start })}
             besides={(at) =>
-              at === 0 && (
+              at === 0 &&
+              !areReceiversOff && (
                 <Button isPending={receiving.isPending} unavailable={unavailable} onPress={receiving.start}>
                   Use the test receiver
                 </Button>
               )
             }
           />
-          <p className={styles["detail"]}>
-            Nothing to send to yet? The test receiver is a URL of this installation: Enter in the empty field takes it.
-          </p>
+          {!areReceiversOff && (
+            <p className={styles["detail"]}>
+              Nothing to send to yet? The test receiver is a URL of this installation: Enter in the empty field takes
+              it.
+            </p>
+          )}
           <Refusal error={receiving.error} />
         </section>
         <SecretChoice sharedSecret={sharedSecret} onChange={setSharedSecret} />

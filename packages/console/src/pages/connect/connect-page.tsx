@@ -11,11 +11,13 @@ import { allSources } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./connect.module.css";
 import { ConnectForm } from "./connect-form.tsx";
+import { useTestReceivers } from "./use-test-receivers.ts";
 
 export function ConnectPage() {
   const { kind } = useSearch({ from: "/connect" });
   const query = useQuery(asked("GET /v1/catalog", {}));
   const { isPending } = useQuery(allSources);
+  const receivers = useTestReceivers();
   return (
     <>
       <PageTitle>Connect</PageTitle>
@@ -24,11 +26,13 @@ export function ConnectPage() {
         query={query}
         what="catalog"
         rows={2}
-        isAwaited={kind !== undefined && isPending}
+        isAwaited={kind !== undefined && (isPending || receivers.isAwaited)}
         isEmpty={(catalog) => catalog.length === 0}
         empty={<Empty action={<a href="/overview">Overview</a>}>Control has nothing to connect.</Empty>}
       >
-        {(catalog) => (kind === undefined ? <Kinds catalog={catalog} /> : <ConnectForm />)}
+        {(catalog) =>
+          kind === undefined ? <Kinds catalog={catalog} /> : <ConnectForm areReceiversOff={receivers.areOff} />
+        }
       </Loaded>
     </>
   );

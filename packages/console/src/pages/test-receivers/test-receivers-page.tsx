@@ -4,6 +4,7 @@ import { useSearch } from "@tanstack/react-router";
 import type { TestReceiver } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
+import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
 import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
@@ -15,6 +16,7 @@ import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
+import { areOff } from "./are-off.ts";
 import { ReceiverPart } from "./receiver-part.tsx";
 import styles from "./test-receivers.module.css";
 
@@ -23,40 +25,54 @@ const AGAIN_MS = 5000;
 export function TestReceiversPage() {
   const { id } = useSearch({ from: "/test-receivers" });
   const query = useQuery({ ...asked("GET /v1/test-receivers", {}), refetchInterval: usePausable(AGAIN_MS) });
+  const isOff = query.data === undefined && areOff(query.error);
   const create = <CreateReceiver />;
   return (
     <>
       <PageTitle>Test receivers</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>Test receivers</h1>
-        {create}
+        {!isOff && create}
       </div>
-      <Loaded
-        query={query}
-        what="test receivers"
-        isNamed
-        isEmpty={({ data }) => data.length === 0}
-        empty={
-          <Empty action={create} command="posthaste listen">
-            There is no test receiver: a URL in this installation that takes whatever is sent to it, and shows it.
-          </Empty>
-        }
-      >
-        {({ data }) => {
-          const newest = [...data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
-          const shown = id === undefined ? newest[0] : newest.find((each) => each.id === id);
-          return (
-            <div data-state="live" className={styles["page"]}>
-              {shown === undefined && (
-                <p role="status">This test receiver is no more: control forgets them when it starts anew.</p>
-              )}
-              {(newest.length > 1 || shown === undefined) && <Choices receivers={newest} shownId={shown?.id ?? ""} />}
-              {shown !== undefined && <ReceiverPart key={shown.id} receiver={shown} />}
-            </div>
-          );
-        }}
-      </Loaded>
+      {isOff ? (
+        <Off />
+      ) : (
+        <Loaded
+          query={query}
+          what="test receivers"
+          isNamed
+          isEmpty={({ data }) => data.length === 0}
+          empty={
+            <Empty action={create} command="posthaste listen">
+              There is no test receiver: a URL in this installation that takes whatever is sent to it, and shows it.
+            </Empty>
+          }
+        >
+          {({ data }) => {
+            const newest = [...data].sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+            const shown = id === undefined ? newest[0] : newest.find((each) => each.id === id);
+            return (
+              <div data-state="live" className={styles["page"]}>
+                {shown === undefined && (
+                  <p role="status">This test receiver is no more: control forgets them when it starts anew.</p>
+                )}
+                {(newest.length > 1 || shown === undefined) && <Choices receivers={newest} shownId={shown?.id ?? ""} />}
+                {shown !== undefined && <ReceiverPart key={shown.id} receiver={shown} />}
+              </div>
+            );
+          }}
+        </Loaded>
+      )}
     </>
+  );
+}
+
+/** As an installation is that others use. */
+function Off() {
+  return (
+    <Empty action={<ActionLink href="/connect">Connect a webhook</ActionLink>} command="posthaste listen --help">
+      Test receivers are off here: they are for one's own machine, where control has POSTHASTE_TEST_RECEIVER=true.
+    </Empty>
   );
 }
 
