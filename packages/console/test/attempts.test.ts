@@ -142,6 +142,14 @@ describe.skipIf("missing" in found)("an attempt", () => {
       .waitFor();
   });
 
+  it("says that earlier ones are in the log, where there are more than a page holds", async () => {
+    const page = await open([TIMED_OUT], { [ATTEMPTS]: { body: { ...PAGE, data: [TIMED_OUT], nextCursor: "more" } } });
+    await page.getByText("The newest 200 stand here").waitFor();
+    await page.getByText("posthaste deliveries --message-id message-7").waitFor();
+    const asked = control.requests.filter(({ operation }) => operation === ATTEMPTS);
+    expect(asked.map(({ query }) => query.get("limit"))).toEqual(["200"]);
+  });
+
   it("asks nothing of what was sent where a deletion request stopped the user's events", async () => {
     const stopped = (event?.destinations ?? []).map((each) => ({ ...each, cause: "suppressed" }));
     const page = await open([REFUSED], {

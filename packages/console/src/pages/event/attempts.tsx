@@ -1,15 +1,20 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import type { DeliveryPage, EventVerdict } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
+import { Copied } from "../../elements/copied.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
+import { quoted } from "../../terminal/quoted.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { AttemptUrl } from "./attempt-url.tsx";
 import { attemptWords, sentByWords } from "./attempt-words.ts";
 import styles from "./event-page.module.css";
 
 type Event = EventVerdict["events"][number];
+
+/** The most that one page may hold, and more than an event has but where it was sent again and again. */
+const MOST = 200;
 
 export interface AttemptsProps {
   readonly messageId: string;
@@ -21,7 +26,7 @@ export interface AttemptsProps {
 export function Attempts({ messageId, event, nameOf }: AttemptsProps) {
   const client = useQueryClient();
   const { sourceId } = event;
-  const asks = asked("GET /v1/deliveries", { query: { messageId, sourceId } });
+  const asks = asked("GET /v1/deliveries", { query: { messageId, sourceId, limit: MOST } });
   const query = useQuery(asks);
   useLive({
     topics: ["deliveries"],
@@ -43,12 +48,20 @@ export function Attempts({ messageId, event, nameOf }: AttemptsProps) {
         isEmpty={({ data }) => data.length === 0}
         empty={<Empty>No attempt is logged.</Empty>}
       >
-        {({ data }) => (
-          <ul className={styles["attempts"]}>
-            {data.map((attempt) => (
-              <AttemptRow key={keyOf(attempt)} attempt={attempt} event={event} nameOf={nameOf} />
-            ))}
-          </ul>
+        {({ data, nextCursor }) => (
+          <>
+            <ul className={styles["attempts"]}>
+              {data.map((attempt) => (
+                <AttemptRow key={keyOf(attempt)} attempt={attempt} event={event} nameOf={nameOf} />
+              ))}
+            </ul>
+            {nextCursor !== null && (
+              <p className={styles["line"]}>
+                The newest {MOST} stand here, earlier ones are in the log:
+                <Copied what="command" text={`posthaste deliveries --message-id ${quoted(messageId)}`} />
+              </p>
+            )}
+          </>
         )}
       </Loaded>
     </>
