@@ -178,6 +178,9 @@ describe.skipIf("missing" in found)("a source", () => {
     await key.getByText("7zve…", { exact: true }).waitFor();
     expect(await key.getByRole("button").allInnerTexts()).toEqual(["Rotate"]);
     expect(await key.getByRole("button").getAttribute("aria-disabled")).toBe("true");
+    await page.getByText("Send from your own program").click();
+    await page.getByText("Your token may not see the write key").waitFor();
+    await page.getByText("curl -u 'WRITE_KEY:'").waitFor();
   });
 
   it("shows a key short again when it was rotated", async () => {
