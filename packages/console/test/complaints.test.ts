@@ -145,4 +145,27 @@ describe.skipIf("missing" in found)("what was changed", () => {
     await byHand.getByText("revision: 0 → 2", { exact: true }).waitFor();
     expect(await byHand.count()).toBe(2);
   });
+
+  it("leads to what it is of, where that has a page and the list is not of it alone", async () => {
+    const [change] = (exampleOf(AUDIT).body as { readonly data: readonly object[] }).data;
+    const targets = ["dst_4k2v8m1n0p3q5r7s", "src_4k2v8m1n0p3q5r7s", "rpl_4k2v8m1n0p3q5r7s", "tok_4k2v8m1n0p3q5r7s"];
+    const data = targets.map((target, id) => ({ ...change, target, id, requestId: `req_${id}` }));
+    const answers = { [AUDIT]: { body: { ...PAGE, data } } };
+    const page = await visit("/activity", answers);
+    const links = () =>
+      page.locator("main [role=row]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-href") ?? ""));
+    await expect
+      .poll(links)
+      .toEqual([
+        "/destinations/dst_4k2v8m1n0p3q5r7s",
+        "/sources/src_4k2v8m1n0p3q5r7s",
+        "/replays/rpl_4k2v8m1n0p3q5r7s",
+        "",
+      ]);
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/destinations/dst_4k2v8m1n0p3q5r7s");
+    await page.getByRole("tab", { name: "Changes" }).click();
+    await expect.poll(links).toEqual(["", "", "", ""]);
+  });
 });

@@ -39,6 +39,11 @@ describe("what is typed into the palette", () => {
     ]);
   });
 
+  it("finds a page that the rail has not", () => {
+    expect(hrefs("events", "Pages")).toEqual(["/events"]);
+    expect(hrefs("activ", "Pages")).toEqual(["/activity"]);
+  });
+
   it("stands first as an id where it has a digit, else behind what is named so, the searches last", () => {
     const source = { destinations: named("dst", 3), sources: named("src", 2) };
     expect(shape("acme", source)).toEqual([

@@ -29,6 +29,8 @@ export function ChangeList({ filter, empty }: ChangeListProps) {
       isNamed
       idOf={({ id, requestId, time }) => `${id ?? time} ${requestId ?? "unknown"}`}
       textOf={({ actor, operation, target }) => `${actor} ${operationWords(operation)} ${target}`}
+      // Where it is of one thing, its page is the one that the list stands on, or leads to it.
+      linkOf={(change) => (target === undefined ? pageOf(change.target) : null)}
       copyOf={({ requestId, target }) => requestId ?? target}
       rowClass={styles["change"]}
       live={{ topics: ["audit"], filter: { actor, target, operation } }}
@@ -68,6 +70,17 @@ function ChangeRow({ change, nameOf }: ChangeRowProps) {
       </span>
     </>
   );
+}
+
+/** By how their ids begin, those that have a page. */
+const PAGES: Readonly<Record<string, string>> = {
+  ...{ dst: "destinations", src: "sources", aud: "audiences", rpl: "replays" },
+};
+
+/** Where what was changed stands; null for what has no page. */
+function pageOf(target: string): string | null {
+  const page = PAGES[/^([a-z]+)_/.exec(target)?.[1] ?? ""];
+  return page === undefined ? null : `/${page}/${encodeURIComponent(target)}`;
 }
 
 /** Of a secret the audit says only that it is another one. */

@@ -2,7 +2,7 @@
 import { searchOf } from "../listing/filter.ts";
 import type { PaletteLine } from "./commands.ts";
 import { pastedId } from "./pasted-id.ts";
-import { PLACES } from "./places.ts";
+import { PLACES, type Place, SEARCHED_PLACES } from "./places.ts";
 
 /** Of a thousand destinations no more are looked through by eye. */
 const MOST_NAMED = 8;
@@ -34,7 +34,7 @@ export function findSections({ typed, destinations, sources, commands }: Palette
   const named = [
     { name: "Destinations", lines: isTyped ? namedLines(destinations, "destinations", fits) : [] },
     { name: "Sources", lines: isTyped ? namedLines(sources, "sources", fits) : [] },
-    { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
+    { name: "Pages", lines: [...PLACES, ...SEARCHED_PLACES].filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];
   const events = { name: "Events", lines: id === null ? [] : [eventLine(id)] };
@@ -56,8 +56,8 @@ function namedLines(all: readonly Named[], path: string, fits: (named: Named) =>
     .map(({ id, name }) => ({ id, name, does: { href: `/${path}/${id}` } }));
 }
 
-function placeLine({ path, name, key }: (typeof PLACES)[number]): PaletteLine {
-  return { id: path, name, keys: `g ${key}`, does: { href: path } };
+function placeLine({ path, name, key }: Pick<Place, "path" | "name"> & Partial<Pick<Place, "key">>): PaletteLine {
+  return { id: path, name, ...(key === undefined ? {} : { keys: `g ${key}` }), does: { href: path } };
 }
 
 function eventLine(id: string): PaletteLine {

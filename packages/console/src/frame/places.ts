@@ -36,5 +36,8 @@ export const PLACES: readonly Place[] = [
   { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },
 ];
 
+/** Pages that the search leads to, and no line of the rail. */
+export const SEARCHED_PLACES = [{ path: "/events", name: "Events" }] as const;
+
 /** The page that stands at `/`. */
 export const FIRST_PLACE = "/overview";
