@@ -16,6 +16,7 @@ import { DestinationHead } from "./destination-head.tsx";
 import { TABS } from "./destination-tab.ts";
 import styles from "./destinations-page.module.css";
 import { HealthPart } from "./health-part.tsx";
+import { RemoveDestination } from "./remove-destination.tsx";
 import { SecretPart } from "./secret-part.tsx";
 import { SecretReminder } from "./secret-reminder.tsx";
 import { TestSend } from "./test-send.tsx";
@@ -88,6 +89,7 @@ function Parts({ destination }: { readonly destination: Destination }) {
         <TabPanel id="settings" className={styles["panel"] ?? ""}>
           <DestinationForm revised={revised} />
           <TestSend destination={destination} />
+          <RemoveDestination destination={destination} />
         </TabPanel>
         <TabPanel id="secret" className={styles["panel"] ?? ""}>
           <SecretPart destination={destination} />

@@ -10,6 +10,7 @@ import { Snippets } from "../../snippets/snippets.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { CallsPart } from "./calls-part.tsx";
+import { RemoveSource } from "./remove-source.tsx";
 import { SourceForm } from "./source-form.tsx";
 import { KINDS } from "./source-kinds.ts";
 import styles from "./sources-page.module.css";
@@ -49,6 +50,7 @@ export function SourcePage() {
                 <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
                 <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>
               </p>
+              <RemoveSource source={source} />
             </div>
           )}
         </Loaded>
