@@ -8,6 +8,7 @@
 import { CONTRAST_RULES, findAxeViolations } from "@posthaste/testkit/axe";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { NOWHERE } from "./fake-control.ts";
 
 /** What the console stores under. The draft has a test of its own, that it holds no secret. */
 const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
@@ -94,13 +95,14 @@ export async function openPage(browser: Browser, origin: string, { at, zone }: P
       await page.emulateMedia({ colorScheme: theme, forcedColors: "none" });
     },
     async empty() {
+      // Ends the polls and what a test left without an answer. A page of another origin, or under other headers, would
+      // have a process of its own, and so would the next one of the console: with every script to be parsed anew.
+      await page.goto(origin + NOWHERE);
       await page.evaluate(() => {
         localStorage.clear();
         sessionStorage.clear();
       });
       await context.clearCookies();
-      // Ends the polls and what a test left without an answer.
-      await page.goto("about:blank");
       faults.length = 0;
     },
     close: () => context.close(),

@@ -14,8 +14,18 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { ApiDocument } from "../build/api-types.ts";
 import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
+import { PAGE_HEADERS } from "../served/content-policy.ts";
 
 const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.json", import.meta.url), "utf8"));
+/** Of paths that fit, the one that names most itself comes first. */
+const PATTERNS = Object.keys(paths)
+  .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`) }))
+  .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
+
+/** An address of a page that is no page of the console: with nothing on it, under the same headers. */
+export const NOWHERE = "/nowhere.html";
+/** Of which no icon is asked for. */
+const NOTHING = '<!doctype html><link rel="icon" href="data:,">';
 
 /** What an operation is answered with; `pending` waits for the answers that are put next. */
 export type FakeAnswer =
@@ -84,6 +94,10 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
   });
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
+    if (pathname === NOWHERE) {
+      response.writeHead(200, { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8" }).end(NOTHING);
+      return;
+    }
     if (!pathname.startsWith("/v1/")) {
       const { status, headers, body } = answerFile(files.assets.get(pathname) ?? files.index, request.headers);
       response.writeHead(status, headers).end(body ?? undefined);
@@ -144,13 +158,11 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
   };
 }
 
-/** Of the operations that fit, the one that names most of the path itself. */
 function operationOf(method: string, pathname: string): string | null {
-  const fitting = Object.keys(paths)
-    .filter((path) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`).test(pathname))
-    .sort((a, b) => a.split("{").length - b.split("{").length);
-  const found = fitting.find((path) => method.toLowerCase() in (paths[path] ?? {}));
-  return found === undefined ? null : `${method} ${found}`;
+  const found = PATTERNS.find(
+    ({ path, pattern }) => pattern.test(pathname) && method.toLowerCase() in (paths[path] ?? {}),
+  );
+  return found === undefined ? null : `${method} ${found.path}`;
 }
 
 function createFakeStreams() {
