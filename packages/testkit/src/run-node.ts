@@ -30,9 +30,7 @@ export async function runNode(
   args: readonly string[],
   { env, cwd, stdin = "", during }: RunNodeOptions,
 ): Promise<RunResult> {
-  const { NODE_COMPILE_CACHE } = process.env;
-  const whole = { ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...env };
-  const child = spawn(process.execPath, [...args], { env: whole, cwd });
+  const child = spawn(process.execPath, [...args], { env: wholeEnvironment(env), cwd });
   // A program may end before it reads anything.
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);
@@ -47,4 +45,10 @@ export async function runNode(
     child.pid === undefined ? undefined : during?.(child.pid, () => ({ ...said })),
   ]);
   return { code, ...said };
+}
+
+/** All that a program sees of an environment: what it is given, and where Node keeps what it compiled. */
+export function wholeEnvironment(env: RunNodeOptions["env"]): RunNodeOptions["env"] {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return { ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...env };
 }

@@ -1,35 +1,56 @@
+/**
+ * The command line against a real control. The first commands of each kind are run as a person's are, each a process:
+ * one that asks, one that changes, one that reads its input, one that is refused, one that follows what lasts, one that
+ * downloads. All others are run in one process for all.
+ */
 import { fileURLToPath } from "node:url";
 import { eventually } from "@posthaste/testkit/eventually";
+import { type LineProgram, startLineProgram } from "@posthaste/testkit/line-program";
 import { startReceiver } from "@posthaste/testkit/receiver";
-import { runNode } from "@posthaste/testkit/run-node";
-import { describe, expect, it } from "vitest";
+import { type RunResult, runNode } from "@posthaste/testkit/run-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
+const COMMANDS = fileURLToPath(new URL("../../../packages/cli/test/commands-process.ts", import.meta.url));
+
+let commands: LineProgram;
 
 useControl();
 
+beforeAll(() => {
+  commands = startLineProgram([COMMANDS], {});
+});
+
+afterAll(() => commands.close());
+
+const env = { POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN };
+
 /** Runs the command against this control and answers what it printed; `--json` documents parsed. */
-function posthaste(args: readonly string[], stdin = "") {
-  const env = { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN };
-  return runNode([BINARY, ...args, "--url", control.url], { env, stdin });
+function posthaste(args: readonly string[], stdin = ""): Promise<RunResult> {
+  return commands.ask({ args: [...args, "--url", control.url], stdin, env }) as Promise<RunResult>;
+}
+
+/** The same as a process of its own. */
+function posthasteItself(args: readonly string[], stdin = ""): Promise<RunResult> {
+  return runNode([BINARY, ...args, "--url", control.url], { env: { PATH: process.env.PATH, ...env }, stdin });
 }
 
 describe("the command line", () => {
   it("does with a real control what its help says, from the first source to the last removal", async () => {
     const receiver = await startReceiver();
     const source = JSON.parse(
-      (await posthaste(["sources", "create", "--name", "site", "--kind", "web", "--json"])).stdout,
+      (await posthasteItself(["sources", "create", "--name", "site", "--kind", "web", "--json"])).stdout,
     );
-    expect((await posthaste(["sources", "list"])).stdout).toBe(
+    expect((await posthasteItself(["sources", "list"])).stdout).toBe(
       `${source.id}\tsite\tweb\ttrue\t${source.writeKey}\t${source.createdAt}\n`,
     );
 
     const url = `${receiver.url}/hook`;
     const create = ["destinations", "create", "--name", "hook", "--source-ids", source.id, "--urls", url, "--json"];
-    const made = await posthaste([...create, "--shared-secret-file", "-"], "first-shared-secret\n");
+    const made = await posthasteItself([...create, "--shared-secret-file", "-"], "first-shared-secret\n");
     const destination = JSON.parse(made.stdout);
     expect(destination.settings.sharedSecret).toEqual({ set: true });
     expect(made.stdout + made.stderr).not.toContain("first-shared-secret");
@@ -44,7 +65,7 @@ describe("the command line", () => {
     ).toBe(0);
     expect((await posthaste(["send", destination.id, "--sign-with", "next"])).code).toBe(0);
     expect((await posthaste(["secret", "switch", destination.id])).stdout).toContain("secretStage\tswitched\n");
-    expect((await posthaste(["secret", "switch", destination.id])).code).toBe(3);
+    expect((await posthasteItself(["secret", "switch", destination.id])).code).toBe(3);
     expect((await posthaste(["secret", "retire", destination.id])).stdout).toContain("secretStage\tactive\n");
 
     const deletion = await posthaste(["deletions", "create", "--user-id", "user-7", "--json"]);
@@ -92,7 +113,7 @@ describe("the command line", () => {
     expect(trait).toBe("big_spenders");
     expect((await posthaste(create)).code).toBe(3);
     const lines = Array.from({ length: 20_000 }, (_, index) => `"user-${index}"\n`).join("");
-    const synced = await posthaste(["audiences", "sync", id, "-", "--json", "--quiet"], lines);
+    const synced = await posthasteItself(["audiences", "sync", id, "-", "--json", "--quiet"], lines);
     expect([synced.code, synced.stderr]).toEqual([0, ""]);
     expect(JSON.parse(synced.stdout)).toEqual({ added: 20_000, removed: 0, unchanged: 0 });
     const changed = await posthaste(["audiences", "members", id, "--add", "a,user-1", "--remove", "user-2"]);
@@ -118,7 +139,14 @@ describe("the command line", () => {
   });
 
   it("passes on why control refuses", async () => {
-    const refused = await posthaste(["destinations", "create", "--name", "x", "--urls", "https://u:p@a.example/"]);
+    const refused = await posthasteItself([
+      "destinations",
+      "create",
+      "--name",
+      "x",
+      "--urls",
+      "https://u:p@a.example/",
+    ]);
     expect([refused.code, refused.stdout, refused.stderr]).toEqual([
       2,
       "",
@@ -161,7 +189,7 @@ describe("the command line", () => {
     const dry = await posthaste(["dead-letters", "replay", ...of, "--dry-run", "--json", "--quiet"]);
     const { plan, matched } = JSON.parse(dry.stdout);
     expect([dry.code, matched]).toEqual([0, 3]);
-    const replayed = await posthaste(["dead-letters", "replay", "--plan", plan, "--yes", "--json"]);
+    const replayed = await posthasteItself(["dead-letters", "replay", "--plan", plan, "--yes", "--json"]);
     // What lasts says how far it is before.
     expect([replayed.code, replayed.stderr]).toEqual([
       0,
@@ -184,7 +212,7 @@ describe("the command line", () => {
     const cancelled = await posthaste(["replays", "cancel", id]);
     expect([cancelled.code, cancelled.stdout]).toEqual([0, expect.stringContaining("state\tcancelled\n")]);
 
-    const exported = await posthaste(["dead-letters", "export", ...of]);
+    const exported = await posthasteItself(["dead-letters", "export", ...of]);
     expect(exported.stdout.split("\n").map((line) => JSON.parse(line || "{}").messageId)).toEqual([
       ...["message-4", "message-5", "message-6", undefined],
     ]);
