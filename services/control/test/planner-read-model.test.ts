@@ -53,7 +53,7 @@ beforeAll(async () => {
   const notAsked = () => Promise.reject(new TypeError());
   const none = {
     ...{ search: notAsked, at: notAsked, letterHours: notAsked },
-    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked },
+    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked, alikeCounts: notAsked },
   };
   nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
 });
@@ -73,7 +73,7 @@ async function count(readModel: LettersReadModel, filter: LetterFilter): Promise
   const causeOf = ({ offset }: { readonly offset: number }) => (offset % 4 === 1 ? ("deliveredSince" as const) : null);
   const judge = {
     judge: async (found: readonly JudgedLetter[]) => found.map(({ facts }) => causeOf(facts)),
-    byRow: () => ({ needsUsers: false, ofAlike: () => causeOf }),
+    byRow: () => ({ needsUsers: false, ofAlike: () => ({ causeOf, leavesNone: false }) }),
   };
   const said: Record<string, unknown>[] = [];
   const silent = () => {};
@@ -175,6 +175,7 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
       const { start } = query;
       return await readModel.letterRows({ ...query, start: start + raised });
     },
+    alikeCounts: async () => null,
     alikeLetters: () => readModel.alikeLetters(),
     letterEvent: (event) => readModel.letterEvent(event),
     at: (journal, places) => readModel.at(journal, places),

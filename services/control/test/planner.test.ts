@@ -47,10 +47,10 @@ function plannerWith(judge: Judge, heldLetters = nothingHeld): Planner {
   const letterTopic = { refresh: async () => null };
   const none = {
     ...{ search: notAsked, at: notAsked, letterHours: notAsked },
-    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked },
+    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked, alikeCounts: notAsked },
   };
   const readModel = { heldLetters, ...none };
-  const byRow = () => ({ needsUsers: false, ofAlike: () => () => null });
+  const byRow = () => ({ needsUsers: false, ofAlike: () => ({ causeOf: () => null, leavesNone: true }) });
   return new Planner({ ...reading, judge: { judge, byRow }, past, letterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));

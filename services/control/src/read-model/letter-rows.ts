@@ -71,7 +71,10 @@ export class LetterRowTable {
       INSERT INTO letter_events (event, entries) VALUES (?, 1)
       ON CONFLICT DO UPDATE SET entries = entries + 1 RETURNING id`);
     this.#add = database.prepare("INSERT OR REPLACE INTO letter_rows VALUES (?, ?, ?, ?, ?, ?, ?)");
-    this.#mark = database.prepare("UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) = (?, ?)");
+    // A row that is marked already is left alone, with its entry in the index of `alike-counts.ts`.
+    this.#mark = database.prepare(
+      "UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) = (?, ?) AND tried = 0",
+    );
     this.#remove = database.prepare(
       "DELETE FROM letter_rows WHERE (log_partition, log_offset) = (?, ?) RETURNING alike, event",
     );

@@ -9,6 +9,7 @@
  *      is read first, and also once the journals have dropped what said so.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { AlikeCounter } from "./alike-counts.ts";
 import { replayedFrom } from "./dead-letter-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
@@ -30,6 +31,7 @@ export class LetterTable {
   readonly #setMark: StatementSync;
   readonly journal: Journal;
   readonly rows: LetterRowTable;
+  readonly alike: AlikeCounter;
 
   constructor(database: DatabaseSync, options: LetterTableOptions) {
     this.#options = options;
@@ -37,6 +39,7 @@ export class LetterTable {
     this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
     this.#hours = new LetterHours(database, options);
     this.rows = new LetterRowTable(database);
+    this.alike = new AlikeCounter(database, name);
     // What was delivered since is looked at no more: its row is marked too (NR2 of letter-rows.ts).
     this.#diedBefore = database.prepare(`
       SELECT * FROM ${name} INDEXED BY ${name}_by_message

@@ -150,6 +150,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     alikeLetters: async () => store().alikeLetters(),
     letterEvent: async (event) => store().letterEvent(event),
     letterRows: async (query) => store().letterRows(query),
+    alikeCounts: async (query) => store().alikeCounts(query),
     at: async (journal, places) => store().at(journal, places),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),

@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
+import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
@@ -26,6 +27,7 @@ export type StoreCall =
   | { readonly method: "alikeLetters" }
   | { readonly method: "letterEvent"; readonly event: string }
   | { readonly method: "letterRows"; readonly query: LetterRowsQuery }
+  | { readonly method: "alikeCounts"; readonly query: AlikeCountsQuery }
   | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
@@ -52,6 +54,8 @@ export interface StoreQuestions {
   alikeLetters(): Promise<readonly AlikeLetters[]>;
   letterEvent(event: string): Promise<number | null>;
   letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  /** How many dead letters are alike, beside the rows of a few; null where too many rows would be looked at. */
+  alikeCounts(query: AlikeCountsQuery): Promise<AlikeCounts | null>;
   /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of letter-mark.ts). */
   noteSent(places: readonly JournalCursor[]): Promise<void>;
   /** The entries at these places that the store holds. */
@@ -106,6 +110,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     alikeLetters: () => ask({ method: "alikeLetters" }),
     letterEvent: (event) => ask({ method: "letterEvent", event }),
     letterRows: (query) => ask({ method: "letterRows", query }),
+    alikeCounts: (query) => ask({ method: "alikeCounts", query }),
     at: (journal, places) => ask({ method: "at", journal, places }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),

@@ -44,6 +44,8 @@ function run(call: StoreCall): unknown {
       return store.letterEvent(call.event);
     case "letterRows":
       return store.letterRows(call.query);
+    case "alikeCounts":
+      return store.alikeCounts(call.query);
     case "at":
       return store.at(call.journal, call.places);
     case "counts":

@@ -21,6 +21,7 @@ import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
+import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import { DeliveryTable, type ReplayedDeliveries, type WaitingDeliveries, type WaitingTimes } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
@@ -42,7 +43,7 @@ import { LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 18;
+const LAYOUT = 19;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 20_000;
 const COMMIT_INTERVAL_MS = 1000;
@@ -209,6 +210,10 @@ export class Store {
 
   letterRows(query: LetterRowsQuery): LetterRows {
     return this.#letters.rows.rows(query);
+  }
+
+  alikeCounts(query: AlikeCountsQuery): AlikeCounts | null {
+    return this.#letters.alike.counts(query);
   }
 
   at(name: JournalName, places: readonly JournalCursor[]): readonly JournalEntry[] {

@@ -49,10 +49,18 @@ export interface Judging {
   readonly beforeMs: number;
 }
 
-/** Judges by rows of the read model; undefined where only the whole letter tells. */
+/** Judges by rows of the read model. */
 export interface RowJudge {
   readonly needsUsers: boolean;
-  readonly ofAlike: (letters: AlikeLetters) => (row: LetterRow) => LeftOutCause | null | undefined;
+  readonly ofAlike: (letters: AlikeLetters) => AlikeJudge;
+}
+
+/** Judges letters that are alike. */
+export interface AlikeJudge {
+  /** Why a letter is left out; null for none, undefined where only the whole letter tells. */
+  readonly causeOf: (row: LetterRow) => LeftOutCause | null | undefined;
+  /** Nothing leaves a letter out whose row is not marked (NR2 of letter-rows.ts). */
+  readonly leavesNone: boolean;
 }
 
 export class LetterJudge {
@@ -105,20 +113,25 @@ export class LetterJudge {
   /** As `judge`, as far as rows tell. */
   byRow({ replayId, again }: Judging): RowJudge {
     const { past, suppressed } = this.#options;
-    const [purged, replayed] = [past.purgedRows(), again ? () => () => false : past.replayedRows(replayId)];
+    const [purged, replayed] = [past.purgedRows(), again ? () => null : past.replayedRows(replayId)];
+    const needsUsers = suppressed.size > 0;
     return {
-      needsUsers: suppressed.size > 0,
+      needsUsers,
       ofAlike: (letters) => {
         const [isPurged, isReplayed] = [purged(letters), replayed(letters)];
         const ofDestination = this.#causeOfDestination(letters.destinationId);
-        return (row) => {
-          const wasPurged = isPurged(row);
-          if (wasPurged !== false) return wasPurged === null ? undefined : "purged";
-          if (letters.reason === "suppressed" || isEntrySuppressed(suppressed, row)) return "suppressed";
-          if (ofDestination !== null) return ofDestination;
-          const wasReplayed = isReplayed(row);
-          if (wasReplayed !== false) return wasReplayed === null ? undefined : "replayedBefore";
-          return row.isTried && !again ? undefined : null;
+        const ofAll = letters.reason === "suppressed" ? "suppressed" : ofDestination;
+        return {
+          leavesNone: isPurged === null && !needsUsers && ofAll === null && isReplayed === null,
+          causeOf: (row) => {
+            const wasPurged = isPurged === null ? false : isPurged(row);
+            if (wasPurged !== false) return wasPurged === null ? undefined : "purged";
+            if (letters.reason === "suppressed" || isEntrySuppressed(suppressed, row)) return "suppressed";
+            if (ofDestination !== null) return ofDestination;
+            const wasReplayed = isReplayed === null ? false : isReplayed(row);
+            if (wasReplayed !== false) return wasReplayed === null ? undefined : "replayedBefore";
+            return row.isTried && !again ? undefined : null;
+          },
         };
       },
     };

@@ -27,7 +27,7 @@ export interface ListedLetter {
 
 export type LettersReadModel = Pick<
   ReadModel,
-  "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterEvent" | "letterRows"
+  "search" | "at" | "heldLetters" | "letterHours" | "alikeLetters" | "letterEvent" | "letterRows" | "alikeCounts"
 >;
 
 /**

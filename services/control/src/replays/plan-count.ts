@@ -6,11 +6,12 @@
 import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { LetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import { eachRow, type LetterRow, type LetterRows, lengthOfRows } from "../read-model/letter-row.ts";
 import type { AlikeLetters } from "../read-model/letter-rows.ts";
 import { LeftPlaces } from "./left-places.ts";
-import type { JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
+import type { AlikeJudge, JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
 import type { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-letters.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
@@ -30,9 +31,8 @@ export interface LetterCount {
 type Counted = Omit<LetterCount, "count"> & { count: number };
 
 /** Letters that are alike, which have some of their answers in common. */
-interface AlikeCount {
+interface AlikeCount extends AlikeJudge {
   readonly fits: boolean;
-  readonly causeOf: ReturnType<RowJudge["ofAlike"]>;
   readonly count: Counted;
 }
 
@@ -51,6 +51,7 @@ export class PlanCount {
   readonly #fits: ReturnType<typeof letterCheck>;
   readonly #counts = new Map<string, Counted>();
   #fitsRow: RowFilter["fitsRow"] = () => null;
+  #isOfAlike = false;
   readonly #alike = new Map<number, AlikeCount>();
   /** The newest rows that matched, newest first. Cursors are used again, since there may be a million rows. */
   readonly #newest: KeptCursor[] = [];
@@ -113,18 +114,45 @@ export class PlanCount {
    */
   beginRows(alike: readonly AlikeLetters[], eventId: number | null): boolean {
     const { judge, past } = this.#parts;
-    const { fitsAlike, fitsRow } = rowFilter(this.plan.filter, eventId);
+    const { fitsAlike, fitsRow, isOfAlike } = rowFilter(this.plan.filter, eventId);
     this.#fitsRow = fitsRow;
+    this.#isOfAlike = isOfAlike;
     const rowJudge = this.plan.purpose === "replay" ? judge.byRow(judgingOf(this.plan)) : purgeJudge(past);
     for (const letters of alike) {
       const { destinationId, reason, errors, type } = letters;
       this.#alike.set(letters.id, {
+        ...rowJudge.ofAlike(letters),
         fits: fitsAlike(letters),
-        causeOf: rowJudge.ofAlike(letters),
         count: this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }),
       });
     }
     return rowJudge.needsUsers;
+  }
+
+  /**
+   * What `takeAlike` needs: it takes letters that fit and are not left out by how many are alike, and each other one
+   * that fits by its row. Null where the filter goes by more than letters have in common, or each is such another one.
+   */
+  alikeAsked(): Pick<AlikeCountsQuery, "apart" | "newestOf" | "newest"> | null {
+    if (!this.#isOfAlike) return null;
+    const fitting = [...this.#alike].filter(([, { fits }]) => fits);
+    const idsOf = (isSummed: boolean) =>
+      fitting.flatMap(([id, { leavesNone }]) => (leavesNone === isSummed ? [id] : []));
+    const [apart, newestOf] = [idsOf(false), idsOf(true)];
+    return apart.length > 0 && newestOf.length === 0 ? null : { apart, newestOf, newest: SAMPLES };
+  }
+
+  /** Takes letters by how many are alike, as `alikeAsked` asked. Answers as `takeRows`. */
+  takeAlike({ counts, apart, newest }: AlikeCounts): readonly JournalCursor[] {
+    for (const [id, count] of counts) {
+      this.looked += count;
+      const alike = this.#alike.get(id);
+      if (alike?.fits !== true) continue;
+      this.matched += count;
+      alike.count.count += count;
+    }
+    for (const letter of newest) this.#keepNewest(letter);
+    return apart.flatMap((rows) => this.takeRows(rows.partition, rows));
   }
 
   /** Takes letters by their rows. Answers the places of the letters that must be taken whole. */
@@ -189,7 +217,7 @@ export class PlanCount {
    * Keeps a row if it is among the newest. It runs for each of a million rows, mostly in the order of their times, and
    * makes no new objects.
    */
-  #keepNewest(row: LetterRow): void {
+  #keepNewest(row: Omit<JournalCursor, "place">): void {
     const newest = this.#newest;
     const last = newest.at(-1);
     const isFull = newest.length === SAMPLES;
@@ -239,9 +267,12 @@ function purgeJudge(past: PastPlans): RowJudge {
     needsUsers: false,
     ofAlike: (letters) => {
       const isPurged = purged(letters);
-      return (row) => {
-        const answer = isPurged(row);
-        return answer === null ? undefined : answer ? "purged" : null;
+      return {
+        leavesNone: isPurged === null,
+        causeOf: (row) => {
+          const answer = isPurged === null ? false : isPurged(row);
+          return answer === null ? undefined : answer ? "purged" : null;
+        },
       };
     },
   };

@@ -11,8 +11,10 @@ import type { HeldPlan, ReplayStore } from "./replay-store.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 export type LetterTest = (letter: LetterFacts) => boolean;
-/** For letters that are alike, the test of one by its row; null where only the whole letter tells. */
-export type RowsTest = (letters: AlikeLetters) => (row: LetterRow) => boolean | null;
+/** The test of a letter by its row; null where only the whole letter tells. */
+export type RowTest = (row: LetterRow) => boolean | null;
+/** The test for letters that are alike; null where it holds for none of them. */
+export type RowsTest = (letters: AlikeLetters) => RowTest | null;
 type PlaceTest = (place: Pick<LetterFacts, "partition" | "offset">) => boolean;
 
 /** The test for the letters that a plan names. */
@@ -35,6 +37,7 @@ function namedBy({ ranges, leftOutPlaces }: ReplayPlan): PlaceTest {
 function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: PlaceTest }[]): RowsTest {
   return (letters) => {
     const ofThem = tests.filter(({ filter }) => filter.fitsAlike(letters));
+    if (ofThem.length === 0) return null;
     return (row) => {
       let isSure = true;
       for (const { filter, isNamed } of ofThem) {

@@ -1,11 +1,12 @@
 /**
- * Counts the letters of a plan by their rows in the read model. A letter whose row does not tell enough is counted
- * whole.
+ * Counts the letters of a plan by their rows in the read model, or by how many letters are alike and the rows of those
+ * alone that something sets apart, where these are few. A letter whose row does not tell enough is counted whole.
  *
  * Owns nothing.
  */
 import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import type { JournalCursor } from "../read-model/journal-cursor.ts";
 import { lastOffset, lengthOfRows } from "../read-model/letter-row.ts";
 import { type LettersReadModel, listedFrom } from "./listed-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
@@ -13,6 +14,11 @@ import type { PlanCount } from "./plan-count.ts";
 const JOURNAL = "dead_letters";
 /** How many rows are asked for at a time: a few milliseconds of either thread. */
 const STEP = 20_000;
+/**
+ * The most rows that may be looked at beside the counts of alike letters, in one call: some tens of milliseconds of the
+ * store's thread. Beyond that all rows are read, in steps.
+ */
+const MOST_APART = 20_000;
 /** How many whole letters are asked for at a time. */
 const WHOLE_STEP = 2000;
 /** A whole letter takes as long as about this many rows. */
@@ -35,11 +41,37 @@ export async function countRows(
   const { event } = count.plan.filter;
   const eventId = event === undefined ? null : await readModel.letterEvent(event);
   const withUsers = count.beginRows(await readModel.alikeLetters(), eventId);
-  for (const range of ranges) {
-    if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
+  if (!(await countAlike(readModel, count, ranges))) {
+    for (const range of ranges) {
+      if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
+    }
   }
   const newest = listedFrom(await readModel.at(JOURNAL, count.newestRows));
   for (const { facts } of newest) count.sample(facts);
+}
+
+/** Counts by how many letters are alike; false, with nothing counted, where all rows must be read. */
+async function countAlike(
+  readModel: LettersReadModel,
+  count: PlanCount,
+  ranges: readonly PlannedRange[],
+): Promise<boolean> {
+  const asked = count.alikeAsked();
+  if (asked === null) return false;
+  const counted = await readModel.alikeCounts({ ...asked, ranges, most: MOST_APART });
+  if (counted === null) return false;
+  await takeWhole(readModel, count, count.takeAlike(counted));
+  return true;
+}
+
+async function takeWhole(
+  readModel: LettersReadModel,
+  count: PlanCount,
+  whole: readonly JournalCursor[],
+): Promise<void> {
+  for (let from = 0; from < whole.length; from += WHOLE_STEP) {
+    await count.take(listedFrom(await readModel.at(JOURNAL, whole.slice(from, from + WHOLE_STEP))));
+  }
 }
 
 interface CountedRange {
@@ -65,10 +97,7 @@ async function countRange(
       asked = ask(last + 1);
       asked.catch(() => undefined);
     }
-    const whole = count.takeRows(partition, rows);
-    for (let from = 0; from < whole.length; from += WHOLE_STEP) {
-      await count.take(listedFrom(await readModel.at(JOURNAL, whole.slice(from, from + WHOLE_STEP))));
-    }
+    await takeWhole(readModel, count, count.takeRows(partition, rows));
     if (!goesOn) return;
   }
 }

@@ -8,6 +8,8 @@ import type { AlikeLetters } from "../read-model/letter-rows.ts";
 
 export interface RowFilter {
   readonly fitsAlike: (letters: AlikeLetters) => boolean;
+  /** Whether the filter goes by what letters have in common alone: every row of those fits. */
+  readonly isOfAlike: boolean;
   /** Null where only the whole letter tells. */
   readonly fitsRow: (row: LetterRow) => boolean | null;
 }
@@ -31,6 +33,7 @@ export function rowFilter(filter: LetterFilter, eventId?: number | null): RowFil
   const told = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
   return {
     fitsAlike: (letters) => ofAlike({ ...BLANK, ...letters }),
+    isOfAlike: told === true && !isOfRows && !isOfEvent,
     fitsRow: (row) => {
       if (isOfEvent && row.event !== eventId) return false;
       if (user !== null && row.user !== user && row.otherUser !== user) return false;
