@@ -27,6 +27,16 @@ describe("a table", () => {
     ]);
   });
 
+  it("cuts no id as long as other columns can be cut", () => {
+    const id = "dst_b6gntcye921ah6pt";
+    const header = ["open", "destinationId", "remedy", "lastAt"];
+    const remedy = "the receiver refuses what it is sent: mend it there, then replay";
+    const [, line] = fitTable(header, [["1", id, remedy, "2026-11-26T12:06:34.399Z"]], 60);
+    expect(line).toMatch(new RegExp(`^1     ${id}  .+…  .+…$`));
+    const narrow = fitTable(["destinationId", "remedy"], [[id, remedy]], 22);
+    expect(narrow[1]).toMatch(/^dst_b6g.*… {2}.+…$/);
+  });
+
   it("is never wider than the terminal, which holds three columns, and keeps every row", () => {
     fc.assert(
       fc.property(rows, fc.integer({ min: 22, max: 200 }), (entries, width) => {
