@@ -22,7 +22,7 @@ const NODE_FLAGS = ["--disable-warning=TimeoutNegativeWarning"];
  */
 export function install() {
   if (isInstalled()) return;
-  console.log("installing packages (npm ci)");
+  console.log("installing packages (npm ci), which takes a minute or two");
   // Its warnings are about the Node that it runs on, which is not the one that the packages run on.
   const { status } = spawnSync("npm", ["ci", "--loglevel=error", "--no-audit", "--no-fund"], {
     cwd: root,

@@ -219,6 +219,20 @@ describe.skipIf("missing" in found)("a webhook", () => {
     await expect.poll(stands).toEqual([expect.stringMatching(/^. ?200 8 ms/), before[1]]);
   });
 
+  it("says no more what was refused of a URL once another one stands there", async () => {
+    const refused = wrong("settings.urls[0].url", "expected a full URL");
+    const page = await visit(FORM, { [MAKE]: refused, [TEST]: refused });
+    const field = page.getByLabel("URL 1");
+    for (const name of ["Save and turn on", "Send test"]) {
+      await field.fill("example.com/hook");
+      await page.getByRole("button", { name }).click();
+      await page.getByText("expected a full URL").waitFor();
+      await field.fill("http://10.0.0.7/hook");
+      await page.getByText("expected a full URL").waitFor({ state: "detached" });
+      expect(await field.getAttribute("aria-invalid")).toBeNull();
+    }
+  });
+
   it("says why there is no test receiver", async () => {
     const page = await visit(FORM, { "POST /v1/test-receivers": problem(409, "test receivers are for local use") });
     await page.getByRole("button", { name: "Use the test receiver" }).click();
@@ -270,6 +284,14 @@ describe.skipIf("missing" in found)("the first event", () => {
     await page.getByRole("link", { name: "All about this event" }).and(page.locator("[href$=sample-4]")).waitFor();
     await first.getByText('"Billing" took it.').waitFor();
     expect(sent).toBe(4);
+    // Where both are found later.
+    const ways = page.getByRole("region", { name: "Send from your own program" });
+    for (const [name, path] of [
+      ["Billing", /^\/destinations\/dst_/],
+      ["Web shop", /^\/sources\/src_/],
+    ] as const) {
+      expect(await ways.getByRole("link", { name }).getAttribute("href")).toMatch(path);
+    }
     expect(await axeFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 800 });
     await expect.poll(() => sidewaysPx(page)).toBe(0);

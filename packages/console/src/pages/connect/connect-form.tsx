@@ -29,9 +29,14 @@ export function ConnectForm({ areReceiversOff }: { readonly areReceiversOff: boo
   const [draft, setDraft] = useState(heldDraft);
   const [sharedSecret, setSharedSecret] = useState("");
   useEffect(() => holdDraft(draft), [draft]);
-  const put = (part: Partial<ConnectDraft>): void => setDraft((known) => ({ ...known, ...part }));
   const testing = useTesting(draft, sharedSecret);
   const connecting = useConnecting(draft, sharedSecret);
+  const put = (part: Partial<ConnectDraft>): void => {
+    setDraft((known) => ({ ...known, ...part }));
+    // What was refused is what stood there before.
+    testing.forgetRefusal();
+    connecting.forgetRefusal();
+  };
   const receiving = useReceiver(put);
   const errors = [...connecting.errors, ...testing.errors];
   const errorAt = (path: string): string | null =>
@@ -156,6 +161,7 @@ function useTesting(draft: ConnectDraft, sharedSecret: string) {
   const [urls, sent] = [data?.urls ?? null, data?.sent ?? []];
   return {
     ...{ type, setType, error, isPending, urls, start: () => testing.mutate() },
+    forgetRefusal: () => error !== null && testing.reset(),
     before: new Set(sent.flatMap((request, at) => (request === present[at] ? [] : [at]))),
     errors: error instanceof ApiProblem ? error.errors : [],
   };

@@ -32,8 +32,9 @@ export function useConnecting(draft: ConnectDraft, sharedSecret: string) {
     },
     onSettled: () => client.invalidateQueries(),
   });
-  const { error, isPending, mutate: connect } = connecting;
-  return { error, isPending, connect, errors: error instanceof ApiProblem ? error.errors : [] };
+  const { error, isPending, mutate: connect, reset } = connecting;
+  const forgetRefusal = () => error !== null && reset();
+  return { error, isPending, connect, forgetRefusal, errors: error instanceof ApiProblem ? error.errors : [] };
 }
 
 async function createSource({ sourceName, sourceKind }: ConnectDraft): Promise<string> {
