@@ -253,6 +253,9 @@ describe.skipIf("missing" in found)("a list", () => {
     await row("dst_2").getByText("nothing: they were; 1 was delivered since").waitFor();
     expect(await row("dst_1").getByText("Review and replay").count()).toBe(1);
     expect(await row("dst_2").getByText("Review and replay").count()).toBe(0);
+    // Nothing is wrong any more where none is open.
+    expect(await row("dst_1").innerText()).toContain("■");
+    expect(await row("dst_2").innerText()).toMatch(/◌ (?!.*■)/s);
     expect(await axeFaults(page)).toEqual([]);
   });
 

@@ -117,7 +117,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
       about: "Replay",
       wrong: "12,345 dead letters",
       where: "Billing",
-      since: "died from 16:03:19 to",
+      since: "died at 16:03:19",
       much: "12,102",
     },
     ...{ why: "503", itself: "What was counted is what is sent, whatever comes meanwhile", mine: "Replay 12,345" },

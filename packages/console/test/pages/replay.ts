@@ -22,7 +22,7 @@ export const reviewPage: TestedPage = {
   shows: [
     "dead letters to Billing",
     "Left out: 41 delivered since, 2 stopped by a deletion request.",
-    "What fits died from",
+    "What fits died at",
     "12,102",
     "about 2 m 4 s",
     "its end is fixed at",

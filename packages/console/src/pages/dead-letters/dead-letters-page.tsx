@@ -124,7 +124,7 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
     <div className={styles["group"]}>
       <strong className={styles["name"]}>{name}</strong>
       <span>
-        <Mark tone="bad">{wordsOf(reason)}</Mark> {error}
+        <Mark tone={open > 0 ? "bad" : "off"}>{wordsOf(reason)}</Mark> {error}
       </span>
       <span className={styles["count"]}>
         {countOf(open)}

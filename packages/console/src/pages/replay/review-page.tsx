@@ -102,7 +102,14 @@ function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanPro
         </p>
         {span !== null && (
           <p>
-            What fits died from <MomentText at={span.from} isShort /> to{" "}
+            What fits died{" "}
+            {span.from === span.to ? (
+              "at "
+            ) : (
+              <>
+                from <MomentText at={span.from} isShort /> to{" "}
+              </>
+            )}
             <MomentText at={span.to} isShort withDistance />.
           </p>
         )}
