@@ -209,10 +209,12 @@ it("shows all seven kinds delivered, says what runs and what dies, and ends with
   expect(stack.processes.filter(({ pid }) => isAlive(pid))).toEqual([]);
 });
 
-it("gives the secrets that were set for it to the processes that use them, and to no other", async () => {
-  env = { ...env, POSTHASTE_ADMIN_TOKEN: "a-token-of-the-test", POSTHASTE_SECRET_KEYS: `k1:${"A".repeat(43)}=` };
+it("gives secrets that were set to those that use them alone; leaves nothing running after SIGKILL; starts there again", async () => {
+  const own = env;
+  env = { ...own, POSTHASTE_ADMIN_TOKEN: "a-token-of-the-test", POSTHASTE_SECRET_KEYS: `k1:${"A".repeat(43)}=` };
   run("--no-demo");
   const { processes } = await running();
+  expect(output).not.toContain("signature");
   const held = processes.map(async ({ name, pid }): Promise<[string, readonly string[]]> => {
     const settings = (await readFile(`/proc/${pid}/environ`, "utf8")).split("\0").map((line) => line.split("=")[0]);
     return [name, ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"].filter((secret) => settings.includes(secret))];
@@ -224,14 +226,10 @@ it("gives the secrets that were set for it to the processes that use them, and t
     control: ["POSTHASTE_ADMIN_TOKEN", "POSTHASTE_SECRET_KEYS"],
   });
   expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-});
 
-it("leaves nothing running when it is killed with SIGKILL, and starts again in the same folder", async () => {
-  run("--no-demo");
-  const { processes } = await running();
-  expect(output).not.toContain("signature");
   command.kill("SIGKILL");
   await eventually(() => expect(processes.filter(({ pid }) => isAlive(pid))).toEqual([]), { timeoutMs: END_MS });
+  env = own;
   run("--no-demo");
   expect((await running()).processes).toHaveLength(4);
 });
