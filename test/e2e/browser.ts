@@ -68,11 +68,20 @@ export interface Browser {
 
 /** Starts the browser that is at `executablePath`, with a new and empty profile. */
 export async function startBrowser(executablePath: string): Promise<Browser> {
-  const library = await bundleLibrary();
+  // Many a test has no page with the library in it.
+  let library: Promise<string> | undefined;
   const server = createServer((request, response) => {
-    const isLibrary = request.url === "/library.js";
-    response.setHeader("content-type", isLibrary ? "text/javascript" : "text/html; charset=utf-8");
-    response.end(isLibrary ? library : PAGE);
+    if (request.url !== "/library.js") {
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end(PAGE);
+      return;
+    }
+    library ??= bundleLibrary();
+    response.setHeader("content-type", "text/javascript");
+    library.then(
+      (text) => response.end(text),
+      (error: Error) => response.destroy(error),
+    );
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
