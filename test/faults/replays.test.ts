@@ -21,11 +21,11 @@ import { explainArrivals } from "./explained-arrivals.ts";
 import { foldTopic } from "./folded-topic.ts";
 import { isLong } from "./form.ts";
 
-const LETTERS = isLong ? 100_000 : 3000;
+const LETTERS = isLong ? 100_000 : 1500;
 /** So that ten seconds and more are left when its process is killed, however the machine stands meanwhile. */
-const RATE = isLong ? 2000 : 250;
+const RATE = isLong ? 2000 : 125;
 /** Of a replay that is to be cancelled, which need not come to its end: a minute and more of it. */
-const SLOW_RATE = isLong ? 500 : 40;
+const SLOW_RATE = isLong ? 500 : 20;
 /** What comes while the replay runs. */
 const LATE = 500;
 /** Of the configuration. */
