@@ -27,7 +27,9 @@ export async function readValues<T>(options: ReadTopicOptions, onValue: (value: 
   const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
   try {
     const codec = await createOpenCodec({ url: schemaRegistry, names })<T>(schema);
-    for (const { partition, end } of await topicOffsets(connection, topic)) {
+    for (const { partition, start, end } of await topicOffsets(connection, topic)) {
+      // A reader of what is empty would cost its start for nothing.
+      if (start === end) continue;
       const reader = await followLog(connection, {
         topic,
         partition,
