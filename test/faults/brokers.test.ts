@@ -4,10 +4,10 @@
  * With POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`) each of ten rows runs ten times, with hangs of 20 s,
  * round after round: some 40 minutes. In `npm test` four of the rows run once, with hangs of 6 s: each fault, each role
  * and two brokers at once. Bare kafkajs meets the same faults beside the system in each round of the long form, and in
- * the first of the short one, so that it goes on working: nothing is asked of it. What comes again or late must have its reason: an attempt that failed or a deferral, as the attempt log
- * says, or for a repeat that a group took a partition away. Each round is printed when it ends, the tables of what was
- * seen after each ten rows and at the end; a file has them after each round, for a run that is ended early. Times are
- * told, not judged: they are the machine's.
+ * the first of the short one, so that it goes on working: nothing is asked of it. What comes again or late must have
+ * its reason: an attempt that failed or a deferral, as the attempt log says, or for a repeat that a group took a
+ * partition away. Each round is printed when it ends, the tables of what was seen after each ten rows and at the end; a
+ * file has them after each round, for a run that is ended early. Times are told, not judged: they are the machine's.
  */
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -16,7 +16,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 const startEcho = () => startLineProgram(["--input-type=module", "--eval", ECHO], {});
 
-it("LP1: answers each question, in the order in which they were asked", async () => {
+it("NP1: answers each question, in the order in which they were asked", async () => {
   const echo = startEcho();
   const [slow, quick] = [{ waitMs: 20, text: "a\nb" }, { waitMs: 0 }];
   expect(await Promise.all([echo.ask(slow), echo.ask(quick)])).toEqual([
@@ -26,7 +26,7 @@ it("LP1: answers each question, in the order in which they were asked", async ()
   await echo.close();
 });
 
-it("LP2: a question that the program ends without answering rejects, and so does each after it", async () => {
+it("NP2: a question that the program ends without answering rejects, and so does each after it", async () => {
   const echo = startEcho();
   await expect(echo.ask(null)).rejects.toThrow("ended without an answer to null");
   await expect(echo.ask({ waitMs: 0 })).rejects.toThrow("ended without an answer");

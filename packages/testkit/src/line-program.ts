@@ -3,8 +3,8 @@
  * asks of it many times, where a process for each question would cost its start.
  *
  * Owns: the program's process, until `close`.
- * LP1  The program answers its lines in their order, one at a time, so that each answer is of its question.
- * LP2  A question that the program ends without answering rejects.
+ * NP1  The program answers its lines in their order, one at a time, so that each answer is of its question.
+ * NP2  A question that the program ends without answering rejects.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
