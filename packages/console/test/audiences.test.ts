@@ -80,9 +80,7 @@ describe.skipIf("missing" in found)("an audience", () => {
   });
 
   it.each([path, "/audiences"])("is not asked for while what comes live is paused: %s", async (address) => {
-    const page = await visit(address, live);
-    await page.clock.install();
-    await page.reload();
+    const page = await visit(address, live, { isOwn: true, prepare: ({ clock }) => clock.install() });
     await page.getByText("Identifies waiting").waitFor();
     await page.getByRole("button", { name: "live: pause" }).click();
     await page.getByRole("button", { name: /^paused/ }).waitFor();

@@ -266,12 +266,9 @@ describe.skipIf("missing" in found)("the first event", () => {
       const status = taken ? 200 : 401;
       return { body: { messageId: `sample-${sent}`, type: "track", taken, status, code: null, message: null } };
     };
-    await visit("/access");
-    // A page of its own, whose clock stands still from then on: it tries for five seconds of that.
-    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
-      "POST /v1/sources/{id}/sample": sample,
-      "GET /v1/events/{messageId}": { body: DELIVERED },
-    });
+    const answers = { "POST /v1/sources/{id}/sample": sample, "GET /v1/events/{messageId}": { body: DELIVERED } };
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", answers, { isOwn: true });
+    // It stands still from then on: it tries for five seconds of that.
     await page.clock.setFixedTime(Date.now());
     await page.getByRole("button", { name: "Send a sample event" }).click();
     const first = page.getByRole("region", { name: "First event" });
@@ -300,15 +297,15 @@ describe.skipIf("missing" in found)("the first event", () => {
   it("is a call of the source itself, where one comes first", async () => {
     const calls = exampleOf("GET /v1/sources/{id}/calls").body as { readonly data: readonly object[] };
     const [call] = calls.data;
-    await visit("/access");
-    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", {
+    const answers = {
       [CALLS]: {
         body: { ...calls, data: [{ ...call, time: "2099-01-01T00:00:00.000Z", messageIds: ["own-1"] }] },
       },
       "GET /v1/events/{messageId}": { body: DELIVERED },
+    };
+    const page = await visit("/connect/dst_4k2v8m1n0p3q5r7s", answers, {
+      ...{ isOwn: true, prepare: ({ clock }) => clock.install() },
     });
-    await page.clock.install();
-    await page.reload();
     await page.getByText('"Billing" took it.').waitFor();
     // It has come: nobody asks for it any more.
     const asked = bodies(CALLS).length;

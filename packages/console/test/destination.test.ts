@@ -222,11 +222,10 @@ describe.skipIf("missing" in found)("a destination", () => {
         },
       },
     });
-    await visit("/access");
-    // A page of its own, whose clock stands still: the examples are of today.
-    const page = await visit(destinationPath, of());
-    await page.clock.setFixedTime(MOMENT);
-    await page.reload();
+    // The examples are of that moment.
+    const page = await visit(destinationPath, of(), {
+      ...{ isOwn: true, prepare: ({ clock }) => clock.setFixedTime(MOMENT) },
+    });
     const why = page.getByRole("region", { name: "Now" }).getByText("503 from");
     expect(await why.innerText()).toBe(
       "503 from https://acme.example/xxxxxxxxxx…xxxxxx/b (URL 2 of 2) · timeouts 12 % of 5 m · " +

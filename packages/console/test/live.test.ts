@@ -1,8 +1,8 @@
 /** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
 import type { Page } from "playwright-core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askedFrom, axeFaults, found, sidewaysPx } from "./browser.ts";
-import { exampleOf } from "./fake-control.ts";
+import { exampleOf, type FakeAnswers } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { control, startConsole, takeFaults, visit } from "./started-console.ts";
@@ -40,27 +40,24 @@ const tellAttempt = (number: number) =>
 
 const liveDots = (page: Page) => page.getByRole("button", { name: /^live/ }).count();
 
-/**
- * From then on no time passes on it by itself, however slow the machine is. Answers the paths that it asks for since it
- * is there anew: what it asked for before may reach control at any moment.
- */
-async function reloadInStillTime(page: Page): Promise<readonly string[]> {
-  await page.clock.install();
-  await page.clock.pauseAt(Date.now() + 3_600_000);
-  onTestFinished(() => page.clock.resume());
-  let asked: readonly string[] = [];
-  page.once("framenavigated", () => {
-    asked = askedFrom(page);
+/** On it no time passes by itself, however slow the machine is. */
+function visitInStillTime(path: string, answers: FakeAnswers, prepare?: (page: Page) => void): Promise<Page> {
+  return visit(path, answers, {
+    isOwn: true,
+    prepare: async (page) => {
+      await page.clock.install();
+      await page.clock.pauseAt(Date.now() + 3_600_000);
+      prepare?.(page);
+    },
   });
-  await page.reload();
-  return asked;
 }
 
 describe.skipIf("missing" in found)("the first page", () => {
   it("LT3: reads how all is once, though its stream begins right after, and again after a gap", async () => {
-    const page = await visit("/overview", overviewPage.live);
-    await dotSays(page, "live");
-    const asked = await reloadInStillTime(page);
+    let asked: readonly string[] = [];
+    const page = await visitInStillTime("/overview", overviewPage.live, (loading) => {
+      asked = askedFrom(loading);
+    });
     const times = (path: string) => asked.filter((each) => each === path).length;
     await expect
       .poll(async () => {
@@ -117,8 +114,7 @@ describe.skipIf("missing" in found)("the stream", () => {
   });
 
   it("LT2: that says nothing for eight seconds is opened again", async () => {
-    const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await reloadInStillTime(page);
+    const page = await visitInStillTime("/deliveries", { [LATEST]: latest(1) });
     await expect
       .poll(async () => {
         await page.clock.runFor(10);
@@ -144,8 +140,7 @@ describe.skipIf("missing" in found)("the stream", () => {
   });
 
   it("LT3: that missed something has the list read anew", async () => {
-    const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await reloadInStillTime(page);
+    const page = await visitInStillTime("/deliveries", { [LATEST]: latest(1) });
     const isThere = async () => {
       await page.clock.runFor(10);
       return [await page.getByText("message-1").count(), await page.getByRole("button", { name: /^live/ }).count()];
@@ -168,10 +163,17 @@ describe.skipIf("missing" in found)("the stream", () => {
   });
 
   it("LT3: that begins after the list was read has it read anew, since rows may lie between", async () => {
-    const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await page.clock.install();
-    control.cut();
-    await page.reload();
+    const page = await visit(
+      "/deliveries",
+      { [LATEST]: latest(1) },
+      {
+        isOwn: true,
+        prepare: async (loading) => {
+          await loading.clock.install();
+          control.cut();
+        },
+      },
+    );
     await page.getByText("message-1").waitFor();
     control.answer({ [LATEST]: latest(2) });
     let ranMs = 0;
@@ -186,7 +188,8 @@ describe.skipIf("missing" in found)("the stream", () => {
   });
 
   it("LT1: is held by the tab that is shown alone, so that eight of them work", async () => {
-    const page = await visit("/deliveries", { [LATEST]: latest(1) });
+    // Its tabs close with it.
+    const page = await visit("/deliveries", { [LATEST]: latest(1) }, { isOwn: true });
     await dotSays(page, "live");
     await page.evaluate(() => {
       Object.defineProperty(document, "hidden", { value: true, configurable: true });
@@ -242,8 +245,7 @@ describe.skipIf("missing" in found)("a list that comes live", () => {
   });
 
   it("tells who hears it what came once in five seconds at the most, the newest in the end", async () => {
-    const page = await visit("/deliveries", { [LATEST]: latest(1) });
-    await reloadInStillTime(page);
+    const page = await visitInStillTime("/deliveries", { [LATEST]: latest(1) });
     const rowsAre = (name: string) => async () => {
       await page.clock.runFor(100);
       return page.getByRole("button", { name }).count();

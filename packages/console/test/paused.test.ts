@@ -27,9 +27,7 @@ it
     deadLettersPage,
     replayPage,
   ])("asks nothing while it is paused: $route", async ({ path, live, shows }) => {
-  const page = await visit(path, live);
-  await page.clock.install();
-  await page.reload();
+  const page = await visit(path, live, { isOwn: true, prepare: ({ clock }) => clock.install() });
   await page
     .getByText(shows[0] ?? "")
     .first()

@@ -110,9 +110,8 @@ describe.skipIf("missing" in found)("a source's calls", () => {
   });
 
   it("are not asked for while they are paused", async () => {
-    const page = await visit(PATH, { [CALLS]: callsOf([taken ?? {}]) });
-    await page.clock.install();
-    await page.reload();
+    const answers = { [CALLS]: callsOf([taken ?? {}]) };
+    const page = await visit(PATH, answers, { isOwn: true, prepare: ({ clock }) => clock.install() });
     await page.getByRole("region", { name: "Calls" }).getByText("message-7").waitFor();
     await page.getByRole("button", { name: "live: pause" }).click();
     await page.getByRole("button", { name: /^paused/ }).waitFor();

@@ -4,7 +4,8 @@
  * Owns: both, of which a process has one each, whatever files it runs; they end with it.
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
- *      file's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own.
+ *      file's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own, and
+ *      one whose clock a test sets: each step of such a clock is taken again in every page that is loaded after it.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
@@ -56,15 +57,23 @@ export function takeFaults(): readonly string[] {
   return open.flatMap((each) => each.takeFaults());
 }
 
+export interface VisitOptions extends PageOptions {
+  /** It is closed after the test. */
+  readonly isOwn?: boolean;
+  /** What is done before anything is loaded. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
 /** A page at an address of the console, whose control answers so. */
-export async function visit(path: string, answers: FakeAnswers = {}, options: PageOptions = {}): Promise<Page> {
+export async function visit(path: string, answers: FakeAnswers = {}, options: VisitOptions = {}): Promise<Page> {
   control.answer(answers);
-  const { zone } = options;
-  const isFirst = open.length === 0 && zone === undefined;
+  const { zone, isOwn = zone !== undefined, prepare } = options;
+  const isFirst = open.length === 0 && !isOwn;
   const opened = isFirst && kept !== undefined ? kept : await openPage(browser, control.url, { at: clock, zone });
   if (isFirst) kept = opened;
   open.push(opened);
   await opened.show(options);
+  await prepare?.(opened.page);
   await opened.page.goto(control.url + path);
   return opened.page;
 }

@@ -35,10 +35,7 @@ function unfound(complete: boolean): FakeAnswers {
 }
 
 /** It has been looked at for ten minutes, and no time passes on it by itself from then on. */
-async function leaveOpen(page: Page, isShown: () => Promise<void>): Promise<void> {
-  await page.clock.install();
-  await page.reload();
-  await isShown();
+async function leaveOpen(page: Page): Promise<void> {
   const answered = page.waitForResponse((response) => response.url().includes("/v1/"));
   await page.clock.pauseAt(Date.now() + 600_000);
   await answered;
@@ -125,10 +122,9 @@ describe.skipIf("missing" in found)("while control reads for the first time", ()
     ["an event that is not found", eventPage.path, unfound(true), VERDICT, "It never came."],
     ["a list that control never reads to its end", "/deliveries", readTo(null), STATUS, "control is still reading"],
   ])("%s is looked at ever more seldom, and never not at all", async (_, path, answers, operation, shown) => {
-    // A page of its own: its clock is another one from then on.
-    await visit("/access");
-    const page = await visit(path, answers);
-    await leaveOpen(page, () => page.getByText(shown).first().waitFor());
+    const page = await visit(path, answers, { isOwn: true, prepare: ({ clock }) => clock.install() });
+    await page.getByText(shown).first().waitFor();
+    await leaveOpen(page);
     // Once a minute by then, and not every five seconds; what else is on the page may ask for the same.
     expect(await askedWithin(page, operation, 50)).toBeLessThan(5);
     expect(await askedWithin(page, operation, 100)).toBeGreaterThan(0);

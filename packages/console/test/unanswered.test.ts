@@ -1,11 +1,11 @@
 /** Control that fails or does not answer: LD1 and LD2 of loaded.tsx. */
 import { pressChord } from "@posthaste/testkit/chord";
 import type { Page } from "playwright-core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { replayPage } from "./pages/replay.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, startConsole, type VisitOptions, visit } from "./started-console.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const REPLAY = "GET /v1/replays/{id}";
@@ -14,40 +14,36 @@ const failed = (page: Page) => page.locator("[data-state=error]");
 
 startConsole();
 
-/** From then on its time passes with what is asked of it; `until` is asked each second of it. */
-async function withOwnTime(page: Page): Promise<(until: () => Promise<boolean> | boolean) => Promise<void>> {
-  await page.clock.install();
-  onTestFinished(() => page.clock.resume());
-  await page.reload();
-  return async (until) => {
-    await expect
-      .poll(async () => {
-        await page.clock.runFor(1000);
-        return until();
-      })
-      .toBe(true);
-  };
+const OWN_TIME: VisitOptions = { isOwn: true, prepare: ({ clock }) => clock.install() };
+
+/** Its time passes with what is asked of it; `until` is asked each second of it. */
+async function pass(page: Page, until: () => Promise<boolean> | boolean): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(1000);
+      return until();
+    })
+    .toBe(true);
 }
 
 const reads = (operation: string) => control.requests.filter((each) => each.operation === operation).length;
 
 describe.skipIf("missing" in found)("control that does not answer", () => {
   it("LD1, LD2: is asked again by itself until it does, and since when stays since when", async () => {
-    const page = await visit("/deliveries", { [LATEST]: problem(503, "the brokers do not answer") });
-    const pass = await withOwnTime(page);
-    await pass(async () => (await failed(page).count()) === 1);
+    const page = await visit("/deliveries", { [LATEST]: problem(503, "the brokers do not answer") }, OWN_TIME);
+    await pass(page, async () => (await failed(page).count()) === 1);
     const since = await failed(page).locator("time").first().getAttribute("datetime");
     await failed(page).getByText("it is tried again every five seconds").waitFor();
     const before = reads(LATEST);
     const shown = new Set<number>();
-    await pass(async () => {
+    await pass(page, async () => {
       shown.add(await failed(page).count());
       return reads(LATEST) > before + 5;
     });
     expect([...shown]).toEqual([1]);
     expect(await failed(page).locator("time").first().getAttribute("datetime")).toBe(since);
     control.answer({});
-    await pass(async () => (await page.locator("[data-state=live]").count()) === 1);
+    await pass(page, async () => (await page.locator("[data-state=live]").count()) === 1);
     expect(await failed(page).count()).toBe(0);
   });
 
@@ -60,14 +56,13 @@ describe.skipIf("missing" in found)("control that does not answer", () => {
   });
 
   it("LD1: leaves what was read, and says since when it failed first", async () => {
-    const page = await visit(replayPage.path, replayPage.live);
-    const pass = await withOwnTime(page);
-    await pass(async () => (await page.getByText("7,812").count()) > 0);
+    const page = await visit(replayPage.path, replayPage.live, OWN_TIME);
+    await pass(page, async () => (await page.getByText("7,812").count()) > 0);
     control.answer({ ...replayPage.live, [REPLAY]: problem(500, "the log could not be read") });
-    await pass(async () => (await failed(page).count()) === 1);
+    await pass(page, async () => (await failed(page).count()) === 1);
     const since = await failed(page).locator("time").first().getAttribute("datetime");
     const before = reads(REPLAY);
-    await pass(() => reads(REPLAY) > before + 5);
+    await pass(page, () => reads(REPLAY) > before + 5);
     expect(await failed(page).locator("time").first().getAttribute("datetime")).toBe(since);
     expect(await page.getByText("7,812").count()).toBe(1);
   });
