@@ -1,6 +1,7 @@
 /** What stands on a page stays where it is while the rest of it comes, however late that is. */
 import { readFile } from "node:fs/promises";
-import { describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { found } from "./browser.ts";
 import { exampleOf, type FakeAnswers, type FakeRequest } from "./fake-control.ts";
 import { activityPage } from "./pages/access.ts";
@@ -17,6 +18,8 @@ const NAMES = ["GET /v1/destinations", "GET /v1/sources"];
 const ATTEMPTS_OF = `${deliveriesPage.path}?destinationId=dst_4k2v8m1n0p3q5r7s`;
 /** Where the names of all examples are found. */
 const EXAMPLES = await readFile(new URL("../openapi.json", import.meta.url), "utf8");
+/** Letters of another font are another matter: both are there before anything is measured. */
+const LETTERS = `Promise.all(["Inter Variable", "JetBrains Mono Variable"].map((name) => document.fonts.load("1em " + name)))`;
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 /**
  * By the browser's own measure, with the texts that moved; what a person's doing moved is none. What was measured and
@@ -77,19 +80,20 @@ interface Late {
   readonly width?: number;
 }
 
+/** A page is the file's: what every test left in it would watch beside this one's. */
+async function watch(page: Page): Promise<void> {
+  const watching = await page.addInitScript(WATCH);
+  onTestFinished(() => watching.dispose());
+}
+
 async function expectStill({ path, live, late, stands, width = 1280 }: Late): Promise<void> {
   const answers = { ...live, ...LONG_NAMES };
-  const page = await visit(path, answers, { width });
-  // A page is the file's: what every test left in it would watch beside this one's.
-  await using _watching = await page.addInitScript(WATCH);
-  control.answer({ ...answers, ...pendingOf(late) });
-  await page.reload();
+  const page = await visit(path, { ...answers, ...pendingOf(late) }, { width, prepare: watch });
   const shown = page.getByText(stands).or(page.getByRole("region", { name: stands }));
   await shown.first().waitFor({ state: "attached" });
   const isAsked = (operation: string) => control.requests.some((each) => each.operation === operation);
   await expect.poll(() => late.filter((each) => !isAsked(each))).toEqual([]);
-  // Letters of another font are another matter: they come when the browser has them.
-  await page.evaluate("document.fonts.ready");
+  await page.evaluate(LETTERS);
   await page.evaluate(DRAWN);
   await page.evaluate("globalThis.takeShifts()");
   control.answer(answers);
@@ -174,12 +178,10 @@ describe.skipIf("missing" in found)("nothing moves", () => {
       const data = Array.from({ length: count }, (_, row) => ({ ...body.data[0], messageId: `message-${row}` }));
       return { ...deliveriesPage.live, [latest]: { body: { ...body, data: data.reverse() } } };
     };
-    const page = await visit(deliveriesPage.path, rowsOf(1));
-    await using _watching = await page.addInitScript(WATCH);
-    await page.reload();
+    const page = await visit(deliveriesPage.path, rowsOf(1), { prepare: watch });
     await page.getByText("message-0", { exact: true }).waitFor();
     await page.getByRole("button", { name: /^live/ }).waitFor();
-    await page.evaluate("document.fonts.ready");
+    await page.evaluate(LETTERS);
     for (const came of [1, 9, 10, 48]) {
       control.answer(rowsOf(1 + came));
       control.tell("deliveries", { ...body.data[0], messageId: `message-${came}` });
