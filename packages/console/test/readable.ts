@@ -1,6 +1,13 @@
 /** Whether all that a page says can be read: no text lies over another, none is cut off. */
 import type { Page } from "playwright-core";
 
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
 /** What cannot be read within the frame, or of the dialog that stands over it, in words; empty when all is well. */
 export function unreadableTexts(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
@@ -8,23 +15,33 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
     const TOUCHING_PX = 2;
     const root = [...document.querySelectorAll("[role=dialog]")].at(-1) ?? document.querySelector("main");
     const faults = new Set<string>();
-    const texts: { readonly words: string; readonly box: DOMRect }[] = [];
+    const texts: { readonly words: string; readonly box: Box }[] = [];
+    const hidings = new Map<Element, { readonly overflowX: string; readonly clipPath: string; readonly bounds: Box }>();
+
+    /** What an element hides of what stands in it; looked up once, since many texts stand in it. */
+    const hidingOf = (element: Element) => {
+      const known = hidings.get(element);
+      if (known !== undefined) return known;
+      const { overflowX, clipPath } = getComputedStyle(element);
+      const hiding = { overflowX, clipPath, bounds: element.getBoundingClientRect() };
+      hidings.set(element, hiding);
+      return hiding;
+    };
 
     /** The part of a text's box that is seen; what hides the rest for good is told. */
-    const seenOf = (words: string, box: DOMRect, parent: Element): DOMRect | null => {
+    const seenOf = (words: string, box: DOMRect, parent: Element): Box | null => {
       let { left, right, top, bottom } = box;
       for (let each: Element | null = parent; each !== null && each !== root; each = each.parentElement) {
-        const { overflowX, clipPath } = getComputedStyle(each);
+        const { overflowX, clipPath, bounds } = hidingOf(each);
         // Said to who hears the page alone.
         if (clipPath !== "none") return null;
         if (overflowX === "visible") continue;
-        const bounds = each.getBoundingClientRect();
         const isCut = right > bounds.right + 1 || bottom > bounds.bottom + 1;
         if (isCut && (overflowX === "hidden" || overflowX === "clip")) faults.add(`"${words}" is cut off`);
         [left, right] = [Math.max(left, bounds.left), Math.min(right, bounds.right)];
         [top, bottom] = [Math.max(top, bounds.top), Math.min(bottom, bounds.bottom)];
       }
-      return right > left && bottom > top ? new DOMRect(left, top, right - left, bottom - top) : null;
+      return right > left && bottom > top ? { left, right, top, bottom } : null;
     };
 
     const walker = document.createTreeWalker(root ?? document.body, NodeFilter.SHOW_TEXT);
@@ -39,10 +56,14 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
         if (box !== null) texts.push({ words, box });
       }
     }
+    // From the top down: what begins under a text's end lies over none before it.
+    texts.sort((a, b) => a.box.top - b.box.top);
     for (const [index, { words, box }] of texts.entries()) {
-      for (const { words: others, box: other } of texts.slice(index + 1)) {
+      for (let next = index + 1; next < texts.length; next += 1) {
+        const { words: others, box: other } = texts[next] as (typeof texts)[number];
+        if (box.bottom - other.top <= TOUCHING_PX) break;
         const width = Math.min(box.right, other.right) - Math.max(box.left, other.left);
-        const height = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
+        const height = Math.min(box.bottom, other.bottom) - other.top;
         if (width > TOUCHING_PX && height > TOUCHING_PX) faults.add(`"${words}" lies over "${others}"`);
       }
     }
