@@ -1,6 +1,7 @@
 /**
  * The tests of a page in its four states, and refused, in both themes. It is loaded once for loading and empty, as a
- * person sees it: the second comes when what the page asked for is answered.
+ * person sees it: the second comes when what the page asked for is answered. It is loaded once more to fail, and is
+ * live when it was read again; each page that is live from the first is in the tests of the pictures.
  */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
@@ -50,37 +51,35 @@ export function testStates(pages: readonly TestedPage[]): void {
       },
     );
 
-    it.each(pages)("shows what is there: $route", async ({ path, live, title, shows }) => {
-      const page = await visit(path, live);
-      await page.locator("[data-state=live]").first().waitFor();
-      for (const text of shows) await page.getByText(text).first().waitFor();
-      // Behind the mark of the worst state.
-      expect((await page.title()).replace(/^[■▲] /, "")).toBe(title);
-      await expectSound(page, "all");
-      await withLargeLetters(page, async () => {
-        await expect.poll(async () => [await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
-      });
-    });
-
-    it.each(pages)("says what failed or is not allowed, and reads again when asked: $route", async (tested) => {
-      const { path, reads, live, shows } = tested;
-      const page = await visit(path, { ...live, [reads]: problem(500, "the log could not be read") });
-      const told = page.locator("[data-state=error]").first();
-      await told.waitFor();
-      const text = await told.innerText();
-      expect(text).toContain("the log could not be read");
-      expect(text).toContain("req_fake0123456789");
-      await expectSound(page);
-      const again = told.getByRole("button", { name: "Try again" });
-      control.answer({ ...live, [reads]: problem(403, "this needs a token with the scope read") });
-      await again.click();
-      await page.getByText(/You may not see/).waitFor();
-      await page.getByText("this needs a token with the scope read").waitFor();
-      await expectSound(page);
-      control.answer(live);
-      await again.click();
-      for (const each of shows) await page.getByText(each).first().waitFor();
-      await expect.poll(() => page.locator("[data-state=error]").count()).toBe(0);
-    });
+    it.each(pages)(
+      "says what failed or is not allowed, and shows what is there when asked again: $route",
+      async (tested) => {
+        const { path, reads, live, title, shows } = tested;
+        const page = await visit(path, { ...live, [reads]: problem(500, "the log could not be read") });
+        const told = page.locator("[data-state=error]").first();
+        await told.waitFor();
+        const text = await told.innerText();
+        expect(text).toContain("the log could not be read");
+        expect(text).toContain("req_fake0123456789");
+        await expectSound(page);
+        const again = told.getByRole("button", { name: "Try again" });
+        control.answer({ ...live, [reads]: problem(403, "this needs a token with the scope read") });
+        await again.click();
+        await page.getByText(/You may not see/).waitFor();
+        await page.getByText("this needs a token with the scope read").waitFor();
+        await expectSound(page);
+        control.answer(live);
+        await again.click();
+        await page.locator("[data-state=live]").first().waitFor();
+        for (const each of shows) await page.getByText(each).first().waitFor();
+        await expect.poll(() => page.locator("[data-state=error]").count()).toBe(0);
+        // Behind the mark of the worst state.
+        expect((await page.title()).replace(/^[■▲] /, "")).toBe(title);
+        await expectSound(page, "all");
+        await withLargeLetters(page, async () => {
+          await expect.poll(async () => [await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
+        });
+      },
+    );
   });
 }
