@@ -1,14 +1,15 @@
 /**
  * A browser and a fake control for a whole test file.
  *
- * Owns: both, of which a process has one each, whatever files it runs; they end with it.
+ * Owns: both, of which a process has one each, whatever files it runs, and a page for each moment that clocks show; they
+ * end with it.
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
- *      file's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own, and
+ *      process's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own, and
  *      one whose clock a test sets: each step of such a clock is taken again in every page that is loaded after it.
  */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterEach, beforeAll, expect } from "vitest";
 import { readConsoleFiles } from "../served/console-files.ts";
 import { found, type OpenPage, openPage, type PageOptions, startBrowser } from "./browser.ts";
 import { type FakeAnswers, type FakeControl, startFakeControl } from "./fake-control.ts";
@@ -18,7 +19,8 @@ let browser: Browser;
 /** A browser that starts, and files that are compressed, cost a second of processor time: more than many a test. */
 let ofProcess: ReturnType<typeof start> | undefined;
 let clock: Date | undefined;
-let kept: OpenPage | undefined;
+/** By the clock that startConsole was told. */
+const kept = new Map<number | undefined, OpenPage>();
 const open: OpenPage[] = [];
 
 /** To be called at the top of a test file. `at`: what its pages' clocks show, for good. */
@@ -33,13 +35,19 @@ export function startConsole(at?: Date): void {
     const pages = open.splice(0);
     const faults = pages.flatMap((each) => each.takeFaults());
     const strange = await Promise.all(pages.map((each) => each.strangeEntries()));
-    await Promise.all(pages.map((each) => (each === kept ? each.empty() : each.close())));
+    await Promise.all(pages.map((each) => (each === kept.get(at?.getTime()) ? emptyKept(each) : each.close())));
     expect([...faults, ...strange.flat()]).toEqual([]);
   });
-  afterAll(async () => {
-    await kept?.close();
-    kept = undefined;
-  });
+}
+
+/** One that cannot be emptied is none for the next test. */
+async function emptyKept(page: OpenPage): Promise<void> {
+  try {
+    await page.empty();
+  } catch (error) {
+    kept.delete(clock?.getTime());
+    throw error;
+  }
 }
 
 async function start(): Promise<readonly [Browser, FakeControl]> {
@@ -69,8 +77,9 @@ export async function visit(path: string, answers: FakeAnswers = {}, options: Vi
   control.answer(answers);
   const { zone, isOwn = zone !== undefined, prepare } = options;
   const isFirst = open.length === 0 && !isOwn;
-  const opened = isFirst && kept !== undefined ? kept : await openPage(browser, control.url, { at: clock, zone });
-  if (isFirst) kept = opened;
+  const known = isFirst ? kept.get(clock?.getTime()) : undefined;
+  const opened = known ?? (await openPage(browser, control.url, { at: clock, zone }));
+  if (isFirst) kept.set(clock?.getTime(), opened);
   open.push(opened);
   await opened.show(options);
   await prepare?.(opened.page);
