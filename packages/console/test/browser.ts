@@ -20,9 +20,8 @@ const FLAGS = [
   "--disable-background-networking",
   // The headless shell would hint letters in full, where Chromium hints them slightly: their pictures would differ.
   "--font-render-hinting=slight",
-  // A page lives for a second or two: code that is compiled for speed, and space that is cleared often, cost it more than
-  // they bring.
-  "--js-flags=--no-maglev --no-turbofan --min-semi-space-size=16",
+  // A page lives for a second or two: what it makes is cleared less often, and most of it with the page.
+  "--js-flags=--min-semi-space-size=16",
 ];
 /** For whatever comes to a page. */
 const PATIENCE_MS = 60_000;
