@@ -1,10 +1,11 @@
 /**
- * The store on a thread of its own: it answers calls in the order in which they come. A call that fails ends the
- * thread.
+ * The store on a thread of its own, which makes changes and answers questions in the order of `call-order.ts`. A call
+ * that fails ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";
 import type { ThreadCall, ThreadReply } from "../thread-client.ts";
+import { CallOrder } from "./call-order.ts";
 import { unpackJournals } from "./packed-entries.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import type { StoreCall } from "./store-client.ts";
@@ -12,14 +13,21 @@ import type { StoreCall } from "./store-client.ts";
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");
 
+/** The calls that change the store; the others are questions. */
+const CHANGES: ReadonlySet<StoreCall["method"]> = new Set(["take", "noteSent", "addHealth", "close"]);
+
 const options: StoreOptions = workerData;
 const store = removingDamaged(options.path, () => new Store(options, () => Date.now()));
 const reply = (answer: ThreadReply): void => port.postMessage(answer);
-
-port.on("message", ({ id, call }: ThreadCall<StoreCall>) => {
-  reply({ id, value: removingDamaged(options.path, () => run(call)) });
-  if (call.method === "close") port.close();
+const order = new CallOrder<ThreadCall<StoreCall>>({
+  isChange: ({ call }) => CHANGES.has(call.method),
+  run: ({ id, call }) => {
+    reply({ id, value: removingDamaged(options.path, () => run(call)) });
+    if (call.method === "close") port.close();
+  },
 });
+
+port.on("message", (asked: ThreadCall<StoreCall>) => order.take(asked));
 reply({ id: 0, value: store.start });
 
 function run(call: StoreCall): unknown {
