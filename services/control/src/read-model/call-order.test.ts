@@ -5,7 +5,7 @@ import { CallOrder } from "./call-order.ts";
 
 const isChange = (call: string): boolean => call.startsWith("change");
 
-it("SQ1, SQ2: changes keep their order, and a question is answered before the changes that wait", async () => {
+it("QO1, QO2: changes keep their order, and a question is answered before the changes that wait", async () => {
   const calls = fc.array(fc.boolean(), { minLength: 1, maxLength: 10 });
   await fc.assert(
     fc.asyncProperty(calls, calls, async (first, later) => {

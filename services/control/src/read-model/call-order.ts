@@ -2,8 +2,8 @@
  * The order in which the store's thread makes what it is asked for.
  *
  * Owns: the changes that wait.
- * SQ1  Changes are made in the order in which they come.
- * SQ2  A question is answered before the changes that wait: every partition of every topic may have one, and a question
+ * QO1  Changes are made in the order in which they come.
+ * QO2  A question is answered before the changes that wait: every partition of every topic may have one, and a question
  *      waits for the one alone that is being made. It is answered by every change that was answered before it came.
  */
 import { setImmediate as nextRound } from "node:timers/promises";

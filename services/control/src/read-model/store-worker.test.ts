@@ -1,4 +1,4 @@
-/** Rule: SQ1 of call-order.ts. */
+/** Rule: QO1 of call-order.ts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ async function withStore(path: string | null, use: (store: StoreClient) => Promi
   await store.close();
 }
 
-it("SQ1: what was asked for before the end is done before the end, and kept in the file", async () => {
+it("QO1: what was asked for before the end is done before the end, and kept in the file", async () => {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-store-"));
   const path = join(folder, "store.sqlite");
   await withStore(path, async (store) => {

@@ -49,7 +49,7 @@ function tellingAlike(readModel: ModelOfStore, onCounted: (letters: number) => v
   };
 }
 
-it("PL3: a count by alike letters is the count by rows and letter by letter, whatever came and was left out", async () => {
+it("PL3: a count by alike letters is the one by rows and letter by letter, whatever is left out", async () => {
   const asked = fc.record({ filter: fc.oneof({ weight: 4, arbitrary: commonFilter }, filter), purpose, again });
   // Most letters are apart where most were tried, plans named most, or a user is suppressed.
   const few = fc.record({ past: fc.array(pastPlan, { maxLength: 1 }), suppressed: fc.constant(null) });
@@ -107,7 +107,7 @@ function placesOf(apart: readonly ({ readonly partition: number } & LetterRows)[
   return places;
 }
 
-it("LK1: each row of the ranges is counted once, among those that are alike or apart, and the newest are of the former", () => {
+it("LK1: each row of the ranges is counted once, as alike or apart, and the newest are of the former", () => {
   const query = fc.record({ later: fc.nat(3), apart: fc.nat(10), newestOf: fc.nat(10), newest: fc.nat(4) });
   fc.assert(
     fc.property(log, maxEntries, query, (read, held, { later, apart: every, newestOf, newest }) => {
