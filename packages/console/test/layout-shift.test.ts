@@ -19,7 +19,8 @@ const ATTEMPTS_OF = `${deliveriesPage.path}?destinationId=dst_4k2v8m1n0p3q5r7s`;
 /** Where the names of all examples are found. */
 const EXAMPLES = await readFile(new URL("../openapi.json", import.meta.url), "utf8");
 /** Letters of another font are another matter: both are there before anything is measured. */
-const LETTERS = `Promise.all(["Inter Variable", "JetBrains Mono Variable"].map((name) => document.fonts.load("1em " + name)))`;
+const FACES = ["Inter Variable", "JetBrains Mono Variable"];
+const LETTERS = `Promise.all(${JSON.stringify(FACES)}.map((name) => document.fonts.load("1em " + name)))`;
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 /**
  * By the browser's own measure, with the texts that moved; what a person's doing moved is none. What was measured and

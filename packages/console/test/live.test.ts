@@ -163,17 +163,8 @@ describe.skipIf("missing" in found)("the stream", () => {
   });
 
   it("LT3: that begins after the list was read has it read anew, since rows may lie between", async () => {
-    const page = await visit(
-      "/deliveries",
-      { [LATEST]: latest(1) },
-      {
-        isOwn: true,
-        prepare: async (loading) => {
-          await loading.clock.install();
-          control.cut();
-        },
-      },
-    );
+    const prepare = ({ clock }: Page) => clock.install().then(control.cut);
+    const page = await visit("/deliveries", { [LATEST]: latest(1) }, { isOwn: true, prepare });
     await page.getByText("message-1").waitFor();
     control.answer({ [LATEST]: latest(2) });
     let ranMs = 0;

@@ -1,12 +1,12 @@
 /**
  * A browser and a fake control for a whole test file.
  *
- * Owns: both, of which a process has one each, whatever files it runs, and a page for each moment that clocks show; they
- * end with it.
+ * Owns: both, of which a process has one each, whatever files it runs, and a page for each moment that clocks show;
+ * they end with it.
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for. The first of a test is the
- *      process's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own, and
- *      one whose clock a test sets: each step of such a clock is taken again in every page that is loaded after it.
+ *      process's one page, emptied: a page of its own costs half a second and more. One of another zone is of its own,
+ *      and one whose clock a test sets: each step of such a clock is taken again in every page that is loaded after it.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeAll, expect } from "vitest";
