@@ -2,9 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import type { Audience } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
-import { Button } from "../../elements/button.tsx";
-import { Dialog } from "../../elements/dialog.tsx";
-import { Refusal } from "../../elements/refusal.tsx";
+import { RemovalDialog } from "../../elements/removal-dialog.tsx";
 import { countOf } from "../../moment/numbers.ts";
 
 export interface RemoveAudienceDialogProps {
@@ -23,25 +21,13 @@ export function RemoveAudienceDialog({ audience: { id, name, trait, size }, onCl
     },
   });
   return (
-    <Dialog
-      title={`Remove ${name}?`}
-      isOpen
-      onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Keep it</Button>
-          <Button look="primary" isPending={removing.isPending} onPress={() => removing.mutate()}>
-            Remove
-          </Button>
-        </>
-      }
+    <RemovalDialog
+      {...{ name, onClose, isPending: removing.isPending, error: removing.error }}
+      onRemove={() => removing.mutate()}
     >
-      <p>
-        Destinations are not told: of {countOf(size)} users they keep <code>{trait}: true</code>, unless the audience is
-        emptied by a sync before. What still waits to be told is dropped, and who was in it is forgotten: one of the
-        same name that is made later begins with nobody. It cannot be undone.
-      </p>
-      <Refusal error={removing.error} />
-    </Dialog>
+      Destinations are not told: of {countOf(size)} users they keep <code>{trait}: true</code>, unless the audience is
+      emptied by a sync before. What still waits to be told is dropped, and who was in it is forgotten: one of the same
+      name that is made later begins with nobody.
+    </RemovalDialog>
   );
 }

@@ -60,5 +60,6 @@ function connectedWords(names: readonly string[]): string {
   const others = names.length - MOST_NAMED;
   const named = names.slice(0, MOST_NAMED).join(", ");
   const all = others > 0 ? `${named} and ${others} more` : named;
-  return `${all} ${names.length === 1 ? "gets" : "get"} nothing from it any more, and ${names.length === 1 ? "stays" : "stay"}.`;
+  const [get, stay] = names.length === 1 ? ["gets", "stays"] : ["get", "stay"];
+  return `${all} ${get} nothing from it any more, and ${stay}.`;
 }
