@@ -1,6 +1,6 @@
 /**
- * Who reads by a schema of before has a symbol that came since as `other`: each symbol of each such enum of each schema
- * is taken for the new one.
+ * A reader with an older schema reads a symbol that it does not know as `other`. Each symbol of each growing enum is
+ * taken for the new one.
  */
 import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,8 +9,6 @@ import { expect, it } from "vitest";
 
 const FILES = globSync(new URL("../../../../schemas/*.avsc", import.meta.url).pathname);
 const OTHER = "other";
-/** Random values, until one has the symbol. */
-const MOST_VALUES = 200;
 
 interface GrowingEnum {
   readonly schema: string;
@@ -36,6 +34,27 @@ const growing: readonly GrowingEnum[] = FILES.flatMap((file) =>
         .map((symbol) => ({ schema: basename(file), name: String(name), symbol })),
     ),
 );
+
+const LEAVES: Readonly<Record<string, unknown>> = {
+  ...{ null: null, boolean: true, int: 1, long: 1, float: 1, double: 1 },
+  ...{ string: "text", bytes: Buffer.from("bytes") },
+};
+
+/** A value of the type that has the enum symbol in every place where the type allows it. */
+function valueWith(type: avro.Type, symbol: string): unknown {
+  if (type instanceof avro.types.RecordType)
+    return Object.fromEntries(type.fields.map((field) => [field.name, valueWith(field.type, symbol)]));
+  if (type instanceof avro.types.ArrayType) return [valueWith(type.itemsType, symbol)];
+  if (type instanceof avro.types.MapType) return { key: valueWith(type.valuesType, symbol) };
+  if (type instanceof avro.types.EnumType) return type.symbols.includes(symbol) ? symbol : type.symbols[0];
+  if (type instanceof avro.types.UnwrappedUnionType) {
+    const [first, ...others] = type.types.map((each) => valueWith(each, symbol));
+    return others.find((value) => JSON.stringify(value).includes(`"${symbol}"`)) ?? first;
+  }
+  const { typeName } = type;
+  if (!(typeName in LEAVES)) throw new Error(`no value is known for the type ${typeName}`);
+  return LEAVES[typeName];
+}
 
 it("causes, reasons and whatever else a later release may name anew are such enums", () => {
   const names = new Set(growing.map(({ schema, name }) => `${basename(schema, ".avsc")} ${name}`));
@@ -74,13 +93,9 @@ it.each(growing)("$schema: $name: $symbol is other to a reader that does not kno
   const resolver = reader.createResolver(writer);
   // What stands in other enums under the same word stays there.
   const apart = (text: string) => text.replaceAll(`"${symbol}"`, '"#"').replaceAll(`"${OTHER}"`, '"#"');
-  let changed = 0;
-  for (let n = 0; n < MOST_VALUES && changed === 0; n += 1) {
-    const value = writer.random();
-    const written = writer.toString(value);
-    const seen = writer.toString(reader.fromBuffer(writer.toBuffer(value), resolver));
-    expect(apart(seen)).toBe(apart(written));
-    if (seen !== written) changed += 1;
-  }
-  expect(changed).toBe(1);
+  const value = valueWith(writer, symbol);
+  const written = writer.toString(value);
+  const seen = writer.toString(reader.fromBuffer(writer.toBuffer(value), resolver));
+  expect(apart(seen)).toBe(apart(written));
+  expect(seen).not.toBe(written);
 });
