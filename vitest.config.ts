@@ -1,15 +1,15 @@
 import { defineConfig } from "vitest/config";
-import { BusySpread } from "./packages/tooling/test-order.ts";
+import { loneConfig, loneUnitConfig, unitConfig } from "./packages/tooling/vitest.ts";
 
 export default defineConfig({
   test: {
     projects: [
+      unitConfig(),
+      loneUnitConfig(),
+      loneConfig(),
       "packages/*/vitest.config.ts",
       "services/*/vitest.config.ts",
       "test/vitest.config.ts",
-      "vitest.alone.config.ts",
     ],
-    // How many files run at once is each project's (packages/tooling/vitest.ts): vitest does not hand on what stands here.
-    sequence: { sequencer: BusySpread },
   },
 });

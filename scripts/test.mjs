@@ -1,23 +1,31 @@
-// npm test: every test of the project against one real broker and registry. The last line is `N passed, N failed, N
-// skipped`. npm test -- PACKAGE...: those of some packages or services, by the names of their folders (kafka,
-// delivery); or of what stands below a path (packages/kafka/test). A broker is started only for tests that need one.
-// npm run test:faults [-- NAME]: the long forms of the fault tests alone, one file at a time.
+// npm test: every test of a change, against one real broker and registry. npm test -- PACKAGE...: the tests of packages
+// or services, by the names of their folders (kafka, delivery), or below a path (packages/kafka/test). A broker starts
+// only where one is needed. The last line is `N passed, N failed, N skipped`.
+// npm run test:unit: the tests without a broker or a browser; with `-- --changed` those that a change can break.
+// test-long.mjs adds --long: the long tests, one file at a time.
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
 import { environment, exitCode, install, root, spawnNode } from "./bootstrap.mjs";
+import { startStack } from "./stack.mjs";
 
 const GO_CLIENT = "packages/client-go/";
 /** Files that take longer are printed at the end. */
 const SLOW_MS = 10_000;
 
-const [first, ...rest] = process.argv.slice(2);
-const faults = first === "--faults";
-const filters = faults ? rest.map((name) => `test/faults/${name}`) : process.argv.slice(2).map(folderOf);
-if (faults && filters.length === 0) filters.push("test/faults/");
+/** The projects of the unit ring (packages/tooling/test-files.ts). */
+const UNIT_PROJECTS = ["unit", "unit-alone", "console"];
+/** Files of the long ring alone, and files with a long form. */
+const LONG_FILES = [".long.test.ts", "test/faults/"];
+
+const ring = ["--unit", "--long"].find((flag) => process.argv[2] === flag);
+const args = process.argv.slice(ring === undefined ? 2 : 3);
+const options = args.filter((each) => each.startsWith("-"));
+const filters = args.filter((each) => !each.startsWith("-")).map(folderOf);
+if (ring === "--long" && filters.length === 0) filters.push(...LONG_FILES);
+const isWhole = ring === undefined && filters.length === 0;
 
 install();
 const reports = mkdtempSync(join(tmpdir(), "posthaste-test-report-"));
@@ -25,14 +33,15 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 let stack;
 try {
   // Of some packages perhaps none needs a broker; those that do start one (packages/tooling/kafka-global-setup.ts).
-  stack = filters.length === 0 ? await startStack() : { env: {}, stop: async () => {} };
-  await runVitest(stack.env);
-  if (filters.length === 0 || filters.includes(GO_CLIENT)) await runGo();
+  if (isWhole) stack = await startStack();
+  await runVitest(stack?.env ?? {});
+  if (isWhole || filters.includes(GO_CLIENT)) await runGo();
 } catch (error) {
   counts.failed += 1;
   console.error(String(error));
 } finally {
-  await stack?.stop();
+  // A broker that ended by itself during the run is a failure, whatever the tests say.
+  if (stack !== undefined && !(await stack.stop())) counts.failed += 1;
   rmSync(reports, { recursive: true, force: true });
 }
 if (counts.passed + counts.failed === 0) {
@@ -53,37 +62,21 @@ function folderOf(name) {
   return folder ?? name;
 }
 
-/** The stack that the environment names, else one for this run. */
-async function startStack() {
-  if (process.env.KAFKA_BROKERS && process.env.SCHEMA_REGISTRY_URL) return { env: {}, stop: async () => {} };
-  const child = spawnNode(["packages/local-stack/src/test-stack.ts"], { stdio: ["pipe", "pipe", "inherit"] });
-  const exited = exitCode(child);
-  const [line] = await Promise.race([
-    once(createInterface({ input: child.stdout }), "line"),
-    exited.then((code) => {
-      throw new Error(`the test stack ended with code ${code} before it was ready`);
-    }),
-  ]);
-  const { brokers, schemaRegistry } = JSON.parse(line);
-  const stop = async () => {
-    child.stdin.end();
-    // A broker that ended by itself during the run is a failure, whatever the tests say.
-    if ((await exited) !== 0) counts.failed += 1;
-  };
-  return { env: { KAFKA_BROKERS: brokers, SCHEMA_REGISTRY_URL: schemaRegistry }, stop };
-}
-
 async function runVitest(env) {
   const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
   if (filters.length > 0 && ofVitest.length === 0) return;
-  const report = join(reports, "vitest.json");
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const report = process.env.POSTHASTE_TEST_REPORT ?? join(reports, "vitest.json");
+  const projects = ring === "--unit" ? UNIT_PROJECTS.map((name) => `--project=${name}`) : [];
   // A long form measures what it does to the brokers, alone.
-  const workers = faults ? ["--maxWorkers=1"] : [];
+  const workers = ring === "--long" ? ["--maxWorkers=1"] : [];
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const code = await exitCode(
-    spawnNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...workers, ...ofVitest], {
-      env: { ...env, ...(faults ? { POSTHASTE_LONG_FAULTS: "true" } : {}) },
-    }),
+    spawnNode(
+      ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...projects, ...workers, ...options, ...ofVitest],
+      {
+        env: { ...env, ...(ring === "--long" ? { POSTHASTE_LONG: "true" } : {}) },
+      },
+    ),
   );
   const result = JSON.parse(readFileSync(report, "utf8"));
   counts.passed += result.numPassedTests;
@@ -92,16 +85,16 @@ async function runVitest(env) {
   // A file that does not load and an error between tests count no test as failed.
   if (code !== 0 && result.numFailedTests === 0) counts.failed += 1;
   printSlowFiles(result.testResults);
-  if (filters.length > 0) return;
+  if (!isWhole) return;
   const ran = new Set(result.testResults.map(({ name }) => relative(root, name)));
   for (const file of testFiles()) {
-    if (ran.has(file)) continue;
+    if (ran.has(file) || file.endsWith(".long.test.ts")) continue;
     console.error(`${file} was not run: no project includes it`);
     counts.failed += 1;
   }
 }
 
-/** The files that a run waits for; packages/tooling/test-order.ts spreads the busy ones over the run. */
+/** The files that a run waits for. */
 function printSlowFiles(files) {
   const slow = files
     .map(({ name, startTime, endTime }) => ({ file: relative(root, name), ms: endTime - startTime }))

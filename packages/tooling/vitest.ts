@@ -1,81 +1,108 @@
-/** The vitest configuration that every package shares. */
+/** The vitest configurations: of one package from its folder, and of the rings from the root (docs/testing.md). */
+import { matchesGlob } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
-import { LONE_TESTS } from "./lone-tests.ts";
+import { LONE_TESTS, LONG_TESTS, ofFolder, UNIT_TESTS } from "./test-files.ts";
 
 const failOnConsole = fileURLToPath(new URL("./fail-on-console.ts", import.meta.url));
 const shortProperties = fileURLToPath(new URL("./short-properties.ts", import.meta.url));
 const kafkaGlobalSetup = fileURLToPath(new URL("./kafka-global-setup.ts", import.meta.url));
 
+/** Mutation testing runs the unit tests of a package alone, hundreds of times. */
+const isMutation = process.env["POSTHASTE_MUTATION"] === "true";
 /**
- * Mutation testing runs the tests that need no broker, hundreds of times: the unit tests and those that `brokerless`
- * names.
+ * In a run from the root the files of a project share processes and imported modules: a process costs a file a third
+ * of a second of processor time. In a run from a package's folder each file has its own. StrykerJS damages imported
+ * modules and needs them imported again.
  */
-const withoutBroker = process.env["POSTHASTE_MUTATION"] === "true";
-/**
- * In a run from the root of the clone, test files share processes, and what those import: a process of its own costs a
- * file a third of a second of CPU, of which there are hundreds. In a run from a package's own folder each file has its
- * own, and so it has for StrykerJS, which damages what is imported and needs it imported anew.
- */
-const sharesProcesses =
-  !withoutBroker && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-/**
- * Test files that run at once. Most of their time is waiting, and test-order.ts lets few of those that compute run at a
- * time, so two cores carry four. Vitest takes the number from each project's own configuration, never from the root's,
- * and one less than the cores where there is none: files of two cores would go one by one.
- */
-const MAX_WORKERS = 4;
-/** `expect.poll` waits as `eventually` of packages/testkit does; vitest's own second is over in a stand-still. */
+const isWhole = !isMutation && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+/** Unit tests keep a core busy each. */
+const UNIT_WORKERS = 2;
+/** Tests over a broker mostly wait, so two cores carry four. Vitest reads the number from each project alone. */
+const BROKER_WORKERS = 4;
+/** The same patience as `eventually` of packages/testkit: a stand-still of the machine outlasts vitest's second. */
 const POLL_TIMEOUT_MS = 30_000;
-/** A damage that makes a test wait for ever is noticed by this, before StrykerJS ends the whole process for it. */
+/** A damage that makes a test wait for ever ends here, before StrykerJS ends the whole process for it. */
 const MUTATION_TEST_TIMEOUT_MS = 5000;
 
 export interface ProjectOptions {
-  /**
-   * Tests talk to a real broker and registry: those of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`, else started for the
-   * run.
-   */
+  /** Tests need the broker and registry of `KAFKA_BROKERS` and `SCHEMA_REGISTRY_URL`; started for the run if unset. */
   readonly kafka?: boolean;
   readonly testTimeoutMs?: number;
-  /** Files of `test/` that need no broker. */
-  readonly brokerless?: readonly string[];
 }
 
-/** The configuration of one package's tests; `name` is what the report calls it. */
-export function projectConfig(
-  name: string,
-  { kafka = false, testTimeoutMs = kafka ? 120_000 : 60_000, brokerless = [] }: ProjectOptions = {},
-) {
-  const timeoutMs = withoutBroker ? MUTATION_TEST_TIMEOUT_MS : testTimeoutMs;
+/** The configuration of a package's tests; `name` is its folder. A run from the root has the unit tests elsewhere. */
+export function projectConfig(name: string, options: ProjectOptions = {}) {
+  const { kafka = false, testTimeoutMs = kafka ? 120_000 : 60_000 } = options;
+  const units = ofFolder(name, UNIT_TESTS);
+  const config = baseConfig(name, isMutation ? MUTATION_TEST_TIMEOUT_MS : testTimeoutMs);
   return defineConfig({
-    // An array, since a string condition would replace the defaults.
-    resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] },
-    ssr: { resolve: { conditions: ["@posthaste/source", "node", "import", "module", "default"] } },
+    ...config,
     test: {
-      name,
-      include: withoutBroker ? ["src/**/*.test.ts", ...brokerless] : ["src/**/*.test.ts", "test/**/*.test.ts"],
-      exclude: [...configDefaults.exclude, ...(sharesProcesses ? loneTestsOf(name) : [])],
-      setupFiles: withoutBroker ? [failOnConsole, shortProperties] : [failOnConsole],
-      globalSetup: kafka && !withoutBroker ? [kafkaGlobalSetup] : [],
-      testTimeout: timeoutMs,
-      hookTimeout: timeoutMs,
-      expect: { poll: { timeout: POLL_TIMEOUT_MS } },
-      maxWorkers: MAX_WORKERS,
-      isolate: !sharesProcesses,
+      ...config.test,
+      include: isMutation ? [...units] : isWhole ? ["test/**/*.test.ts"] : ["src/**/*.test.ts", "test/**/*.test.ts"],
+      exclude: [
+        ...configDefaults.exclude,
+        ...longTests(),
+        ...(isWhole ? [...units, ...ofFolder(name, LONE_TESTS)] : []),
+      ],
+      globalSetup: kafka && !isMutation ? [kafkaGlobalSetup] : [],
+      maxWorkers: BROKER_WORKERS,
+      sequence: { groupOrder: 1 },
     },
   });
 }
 
-/** The tests that need a process each, of all packages; their paths begin at the root of the clone. */
+/** The unit tests of all packages, in few processes, but for those that need a process each. */
+export const unitConfig = () => unitTests("unit", { exclude: [...LONE_TESTS], isolate: false });
+
+/** The unit tests that need a process each. */
+export const loneUnitConfig = () => unitTests("unit-alone", { include: LONE_TESTS.filter(isUnit), isolate: true });
+
+/** The tests over a broker that need a process each. */
 export function loneConfig() {
   const config = projectConfig("alone", { kafka: true });
-  return { ...config, test: { ...config.test, include: [...LONE_TESTS], isolate: true } };
+  return { ...config, test: { ...config.test, include: LONE_TESTS.filter((test) => !isUnit(test)), isolate: true } };
 }
 
-/** Those of a package or service, by their paths in it. */
-function loneTestsOf(name: string): readonly string[] {
-  return LONE_TESTS.flatMap((path) => {
-    const [, folder, file] = /^(?:packages|services)\/([^/]+)\/(.+)$/.exec(path) ?? [];
-    return folder === name && file !== undefined ? [file] : [];
+function unitTests(
+  name: string,
+  { exclude = [], ...others }: { exclude?: string[]; include?: string[]; isolate: boolean },
+) {
+  const config = baseConfig(name, 60_000);
+  return defineConfig({
+    ...config,
+    test: {
+      ...config.test,
+      include: [...UNIT_TESTS],
+      exclude: [...configDefaults.exclude, ...longTests(), ...exclude],
+      maxWorkers: UNIT_WORKERS,
+      ...others,
+    },
   });
+}
+
+function isUnit(test: string): boolean {
+  return UNIT_TESTS.some((pattern) => matchesGlob(test, pattern));
+}
+
+function longTests(): readonly string[] {
+  return process.env["POSTHASTE_LONG"] === "true" ? [] : [LONG_TESTS];
+}
+
+function baseConfig(name: string, timeoutMs: number) {
+  // An array, since a string condition would replace the defaults.
+  const conditions = ["@posthaste/source", "node", "import", "module", "default"];
+  return {
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      name,
+      setupFiles: isMutation ? [failOnConsole, shortProperties] : [failOnConsole],
+      testTimeout: timeoutMs,
+      hookTimeout: timeoutMs,
+      expect: { poll: { timeout: POLL_TIMEOUT_MS } },
+      isolate: !isWhole,
+    },
+  };
 }

@@ -159,8 +159,9 @@ describe("an npm command", () => {
     "names tests that there are: $script $rest",
     ({ script, rest }) => {
       const name = rest.split(" ").find((word) => !word.startsWith("-"));
-      if (name === undefined) return;
-      const path = script === "test:faults" ? `test/faults/${name}.test.ts` : `{,packages/,services/}${name}`;
+      // The long ring has lines with names of their own, without a slash.
+      if (name === undefined || (script === "test:long" && !name.includes("/"))) return;
+      const path = script === "test:long" ? `${name}.test.ts` : `{,packages/,services/}${name}`;
       expect(globSync(path, { cwd: root })).not.toEqual([]);
     },
   );

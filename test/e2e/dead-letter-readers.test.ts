@@ -1,6 +1,6 @@
 /**
  * The examples of docs/dead-letters.md, as a data engineer would copy them, over the dead letters of a real run: 1,800
- * that are refused and 200 that a receiver is down for; with POSTHASTE_LONG_FAULTS five times as many. Where an engine
+ * that are refused and 200 that a receiver is down for; with POSTHASTE_LONG five times as many. Where an engine
  * is missing its tests are skipped, with the reason printed.
  *
  * What an engine says is held to what stands in the topic as our own reader reads it. On a busy machine that is not

@@ -2,9 +2,8 @@
  * A backlog of events that become many deliveries each, as after an outage: the router holds no more than it may, and
  * writes every delivery in the order of its events (R2), once where nothing was sent again.
  *
- * In `npm test` one backlog, judged by the bytes that wait for the brokers; with POSTHASTE_LONG_FAULTS (`npm run
- * test:faults -- backlog`) up to 1.2 million deliveries of 1 KB. The router's resident memory is printed and not
- * judged.
+ * In `npm test` one backlog, judged by the bytes that wait for the brokers; with POSTHASTE_LONG (`npm run test:long --
+ * test/faults/backlog`) up to 1.2 million deliveries of 1 KB. The router's resident memory is printed and not judged.
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";

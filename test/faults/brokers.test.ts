@@ -1,7 +1,7 @@
 /**
  * A broker of three dies, stops or hangs under load, then two at once: nothing acknowledged is lost, nobody gives up.
  *
- * With POSTHASTE_LONG_FAULTS (`npm run test:faults -- brokers`) each of ten rows runs ten times, with hangs of 20 s,
+ * With POSTHASTE_LONG (`npm run test:long -- test/faults/brokers`) each of ten rows runs ten times, with hangs of 20 s,
  * round after round: some 40 minutes. In `npm test` four of the rows run once, with hangs of 6 s: each fault, each role
  * and two brokers at once. Bare kafkajs meets the same faults beside the system in each round of the long form, and in
  * the first of the short one, so that it goes on working: nothing is asked of it. What comes again or late must have

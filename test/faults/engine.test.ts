@@ -3,7 +3,7 @@
  * is sent again but what was in flight and what finished since the last commit (C1), and what failed by its five
  * seconds, as the attempt log says.
  *
- * In `npm test` 2 kills in 4,000 events; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- engine`) 20 kills in
+ * In `npm test` 2 kills in 4,000 events; with POSTHASTE_LONG (`npm run test:long -- test/faults/engine`) 20 kills in
  * 50,000.
  */
 import { eventually } from "@posthaste/testkit/eventually";

@@ -1,5 +1,5 @@
-/** Each fault run has a short form, for every run of the tests, and a long one, for `npm run test:faults`. */
-export const isLong = process.env["POSTHASTE_LONG_FAULTS"] === "true";
+/** Each fault run has a short form, for every run of the tests, and a long one, for `npm run test:long -- files`. */
+export const isLong = process.env["POSTHASTE_LONG"] === "true";
 
 /** How often the long form does what it does: POSTHASTE_FAULT_ROUNDS, else `otherwise`. */
 export function longRounds(otherwise: number): number {

@@ -2,7 +2,8 @@
  * The delivery group is rebalanced under load, again and again: a member joins, is paused past its session and goes on,
  * and leaves. Nothing is lost, and what is sent again is counted.
  *
- * In `npm test` one such round; with POSTHASTE_LONG_FAULTS (`npm run test:faults -- rebalances`) three, one a minute.
+ * In `npm test` one such round; with POSTHASTE_LONG (`npm run test:long -- test/faults/rebalances`) three, a minute
+ * apart.
  */
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";

@@ -1,3 +1,0 @@
-import { loneConfig } from "./packages/tooling/vitest.ts";
-
-export default loneConfig();
