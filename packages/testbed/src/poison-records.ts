@@ -19,8 +19,10 @@ export interface PoisonRecords {
   readonly neverKnown: () => Buffer;
   /** The value, as a writer wrote it whose schema the service's registry has from `reveal` on. */
   readonly knownLater: <T>(schema: SchemaName, value: T) => Promise<Buffer>;
-  /** How often the registry was asked for what it knows later. */
+  /** How often the registry was asked for schemas that it does not know. */
   readonly asked: () => number;
+  /** How many schemas that it does not know the registry was asked for. */
+  readonly schemasAsked: () => number;
   /** From now on the registry knows what it did not. */
   readonly reveal: () => void;
   readonly close: () => Promise<void>;
@@ -60,7 +62,9 @@ export async function openPoisonRecords({
     neverKnown: () => {
       const bytes = Buffer.alloc(20, 7);
       bytes[0] = 0;
-      bytes.writeInt32BE(FREE_IDS + randomInt(FREE_IDS), 1);
+      const id = FREE_IDS + randomInt(FREE_IDS);
+      gateway.hide(id);
+      bytes.writeInt32BE(id, 1);
       return bytes;
     },
     knownLater: async <T>(schema: SchemaName, value: T) => {
@@ -74,7 +78,8 @@ export async function openPoisonRecords({
       bytes.writeInt32BE(id, 1);
       return bytes;
     },
-    asked: () => gateway.hidings,
+    asked: () => [...gateway.hiddenAsks.values()].reduce((sum, times) => sum + times, 0),
+    schemasAsked: () => gateway.hiddenAsks.size,
     reveal: () => {
       for (const id of hidden) gateway.show(id);
       hidden.clear();

@@ -15,8 +15,8 @@ export interface RegistryGateway {
   refuse(): void;
   /** From now on the registry seems to have no schema of this id, until `show`. */
   hide(schemaId: number): void;
-  /** How often it was asked for what it hides. */
-  readonly hidings: number;
+  /** How often it was asked for each schema that it hides, by id. */
+  readonly hiddenAsks: ReadonlyMap<number, number>;
   show(schemaId: number): void;
   /** Lets questions through again. */
   allow(): void;
@@ -35,15 +35,17 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
   const registry = new URL(schemaRegistryUrl());
   const wanted = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   let isOpen = true;
-  const hidden = new Set<string>();
-  let hidings = 0;
+  const idsByPath = new Map<string, number>();
+  const hiddenAsks = new Map<number, number>();
+  const pathOf = (schemaId: number) => `${registry.pathname}/schemas/ids/${schemaId}`;
   const answer: RequestListener = async (request, response) => {
+    const hiddenId = idsByPath.get(new URL(request.url ?? "/", registry).pathname);
     if (!isOpen) {
       response.writeHead(503).end("{}");
     } else if (wanted !== undefined && request.headers.authorization !== wanted) {
       response.writeHead(401, { "content-type": "application/json" }).end('{"message":"who are you?"}');
-    } else if (hidden.has(new URL(request.url ?? "/", registry).pathname)) {
-      hidings += 1;
+    } else if (hiddenId !== undefined) {
+      hiddenAsks.set(hiddenId, (hiddenAsks.get(hiddenId) ?? 0) + 1);
       response.writeHead(404, { "content-type": "application/json" });
       response.end('{"error_code":40403,"message":"Schema not found"}');
     } else {
@@ -64,11 +66,9 @@ export async function openRegistryGateway({ tls, login }: RegistryGatewayOptions
     allow: () => {
       isOpen = true;
     },
-    get hidings() {
-      return hidings;
-    },
-    hide: (schemaId) => void hidden.add(`${registry.pathname}/schemas/ids/${schemaId}`),
-    show: (schemaId) => void hidden.delete(`${registry.pathname}/schemas/ids/${schemaId}`),
+    hiddenAsks,
+    hide: (schemaId) => void idsByPath.set(pathOf(schemaId), schemaId),
+    show: (schemaId) => void idsByPath.delete(pathOf(schemaId)),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

@@ -11,7 +11,7 @@ import type { Clock } from "@posthaste/core/time";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
-import { createTable } from "@posthaste/kafka/log/table";
+import { createTable, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
@@ -30,6 +30,10 @@ export interface IngestOptions {
   /** How much one source may send in a second. */
   readonly perSource: Amount;
   readonly maxPendingBytes: number;
+  /** The time after which the table of sources counts as behind. */
+  readonly table?: Pick<TableOptions<Source>, "behindLimitMs">;
+  /** The time between two records of a source's activity, in place of ten seconds. */
+  readonly activityIntervalMs?: number;
   readonly log: Log;
   readonly registry: Registry;
 }
@@ -66,6 +70,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     decode: sourceCodec.decode,
     prefetch: sourceCodec.prefetch,
     onChange: writeKeys.apply,
+    ...options.table,
   });
   const topics = [names.events, names.rejectedCalls, names.sourceActivity];
   const producer = await createProducer(connection, { name: "ingest", topics });
@@ -76,6 +81,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     trustedProxies: options.trustedProxies,
     perSource: options.perSource,
     maxPendingBytes: options.maxPendingBytes,
+    ...(options.activityIntervalMs === undefined ? {} : { activityIntervalMs: options.activityIntervalMs }),
     writeKeys,
     refreshSources: (timeoutMs) => sources.refresh(timeoutMs),
     producer,

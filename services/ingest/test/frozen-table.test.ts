@@ -3,7 +3,6 @@ import { Registry } from "prom-client";
 import { it } from "vitest";
 import { startIngest } from "../src/app.ts";
 
-// With the limit that a service has; the other services wait for less.
 it("is not ready while its table is not read to its end", () =>
   checkFrozenTable({
     service: "ingest",
@@ -17,5 +16,7 @@ it("is not ready while its table is not read to its end", () =>
         trustedProxies: [],
         perSource: { calls: 1, bytes: 1 },
         maxPendingBytes: 1_000_000,
+        // Longer than an idle reading is silent, and shorter than the limit that a service has.
+        table: { behindLimitMs: 4_000 },
       }),
   }));

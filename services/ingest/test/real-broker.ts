@@ -9,7 +9,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
-import { type Ingest, startIngest } from "../src/app.ts";
+import { type Ingest, type IngestOptions, startIngest } from "../src/app.ts";
 import { SOURCE } from "./test-gateway.ts";
 
 export interface RealIngest extends Ingest {
@@ -25,7 +25,7 @@ export interface RealIngest extends Ingest {
 }
 
 /** Starts it with `SOURCE` configured; `stop` deletes the topics too. */
-export async function startRealIngest(): Promise<RealIngest> {
+export async function startRealIngest(others: Pick<IngestOptions, "activityIntervalMs"> = {}): Promise<RealIngest> {
   const topics = await createTestTopics("ingest", { partitions: 3 });
   const { prefix, names, openCodec, producer, follow } = topics;
   const sourceCodec = await openCodec<Source>("source");
@@ -51,6 +51,7 @@ export async function startRealIngest(): Promise<RealIngest> {
     maxPendingBytes: 64_000_000,
     log: SILENT_LOG,
     registry: new Registry(),
+    ...others,
   });
 
   const events: Event[] = [];
