@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { createTopicNames, type TopicNames } from "@posthaste/contracts/topics";
 import { type ControlClient, createControlClient } from "@posthaste/local-stack/control-client";
 import { findFreePorts } from "@posthaste/local-stack/ports";
+import { scratchFolder } from "@posthaste/local-stack/scratch-folder";
 import { type System, startSystem } from "@posthaste/local-stack/system";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 
@@ -37,7 +38,9 @@ export interface InstallationOptions {
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined } = options;
   const prefix = uniqueName("e2e");
-  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
+  // A benchmark measures a disk.
+  const parent = longLived ? tmpdir() : scratchFolder(process.env);
+  const dataDir = await mkdtemp(join(parent, "posthaste-e2e-"));
   const [ingest = 0, control = 0, first = 0, second = 0, third = 0, fourth = 0] = await findFreePorts(6);
   const unexpectedExits: string[] = [];
   const system = await startSystem({

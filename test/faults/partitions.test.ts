@@ -4,7 +4,6 @@
  * client, no group.
  */
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -16,6 +15,7 @@ import { createProducer, type Producer } from "@posthaste/kafka/producer/produce
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { createClusterView } from "@posthaste/local-stack/cluster-view";
 import { type LocalStack, startLocalStack } from "@posthaste/local-stack/local-stack";
+import { scratchFolder } from "@posthaste/local-stack/scratch-folder";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic, uniqueName } from "@posthaste/testkit/topics";
@@ -37,7 +37,7 @@ let safe: string;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "posthaste-partitions-"));
+  dataDir = await mkdtemp(join(scratchFolder(process.env), "posthaste-partitions-"));
   const options = {
     dataDir,
     brokers: 3,

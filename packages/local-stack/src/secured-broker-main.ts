@@ -5,7 +5,6 @@
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { prepareKafka } from "./broker/kafka-processes.ts";
@@ -13,13 +12,14 @@ import { OPERATOR } from "./broker/operator-tls.ts";
 import { putScramUsers, untilUsersAreKnown } from "./broker/scram-users.ts";
 import { SASL_MECHANISMS, type User } from "./broker/secured-listeners.ts";
 import { findJavaParts } from "./parts/java-parts.ts";
+import { scratchFolder } from "./process/scratch-folder.ts";
 import { findWarmStart } from "./stack/warm-start.ts";
 
 const input = createInterface({ input: process.stdin });
 const closed = once(input, "close");
 const [line] = await once(input, "line");
 const users = JSON.parse(String(line)) as readonly User[];
-const dataDir = await mkdtemp(join(tmpdir(), "posthaste-secured-broker-"));
+const dataDir = await mkdtemp(join(scratchFolder(process.env), "posthaste-secured-broker-"));
 
 try {
   const { env } = process;

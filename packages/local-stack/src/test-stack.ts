@@ -6,10 +6,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { scratchFolder } from "./process/scratch-folder.ts";
 import { StackError } from "./process/stack-error.ts";
 import { startLocalStack } from "./stack/local-stack.ts";
 
-const dataDir = await mkdtemp(join(tmpdir(), "posthaste-test-stack-"));
+const isLongLived = process.argv.includes("--long-lived");
+// A benchmark measures a disk.
+const parent = isLongLived ? tmpdir() : scratchFolder(process.env);
+const dataDir = await mkdtemp(join(parent, "posthaste-test-stack-"));
 const closed = new Promise<void>((resolve) => {
   process.stdin.resume();
   process.stdin.once("close", () => resolve());
@@ -18,7 +22,7 @@ const closed = new Promise<void>((resolve) => {
 try {
   const stack = await startLocalStack({
     dataDir,
-    shortLived: !process.argv.includes("--long-lived"),
+    shortLived: !isLongLived,
     ignoreNamed: true,
     env: process.env,
     log: (line) => process.stderr.write(`test stack: ${line}\n`),

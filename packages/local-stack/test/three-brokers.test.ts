@@ -1,11 +1,11 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { createTopic } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type ClusterView, createClusterView, type PartitionView } from "../src/broker/cluster-view.ts";
+import { scratchFolder } from "../src/process/scratch-folder.ts";
 import type { StackProcess } from "../src/process/stack-process.ts";
 import { type LocalStack, startLocalStack } from "../src/stack/local-stack.ts";
 
@@ -22,7 +22,7 @@ const env = { ...process.env, POSTHASTE_ADMIN_TOKEN: "token-of-the-test", POSTHA
 const start = () => startLocalStack({ dataDir, brokers: 3, shortLived: true, ignoreNamed: true, env, log: () => {} });
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "posthaste-three-brokers-"));
+  dataDir = await mkdtemp(join(scratchFolder(process.env), "posthaste-three-brokers-"));
   stack = await start();
   await createTopic("kept", { replicationFactor: 3, brokers: stack.brokers });
 });
