@@ -3,8 +3,8 @@
  * writer's schema that it does not know yet; it never asks for each record.
  */
 import { SchemaType } from "@kafkajs/confluent-schema-registry";
-import type { OpenCodec } from "@posthaste/contracts/codec";
-import { subjectOf, type TopicNames } from "@posthaste/contracts/topics";
+import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
+import { type SchemaName, subjectOf, type TopicNames } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { withDeadline } from "../connection/deadline.ts";
@@ -62,7 +62,7 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
     }
   };
 
-  return async (schema) => {
+  const openAnew = async <T>(schema: SchemaName): Promise<Codec<T>> => {
     const subject = subjectOf(names, schema);
     const definition = { type: SchemaType.AVRO, schema: readSchema(schema) } as const;
     const register = async () => {
@@ -75,7 +75,23 @@ export function createOpenCodec({ names, log = SILENT_LOG, signal, ...options }:
     const { id } = await ask(settle, `registering ${subject}`);
     const type = asAvroType(await ask(() => registry.getSchema(id), `reading schema ${id}`));
     if (type === null) throw new PosthasteError("unknown_schema", `the registry's schema ${id} is not Avro`);
-    return createAvroCodec({ name: schema, schemaId: id, type, fetchType });
+    return createAvroCodec<T>({ name: schema, schemaId: id, type, fetchType });
+  };
+
+  return openOnce(openAnew);
+}
+
+/** Opens each schema once, for all callers. A schema that could not be opened is opened anew for the next caller. */
+function openOnce(openAnew: OpenCodec): OpenCodec {
+  const codecs = new Map<SchemaName, Promise<Codec<unknown>>>();
+  return <T>(schema: SchemaName): Promise<Codec<T>> => {
+    const known = codecs.get(schema);
+    // The caller knows which values have the schema, as it does of a codec of its own.
+    if (known !== undefined) return known as Promise<Codec<T>>;
+    const opening = openAnew<T>(schema);
+    codecs.set(schema, opening as Promise<Codec<unknown>>);
+    opening.catch(() => codecs.delete(schema));
+    return opening;
   };
 }
 
