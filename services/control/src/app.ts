@@ -3,6 +3,7 @@
  * parts begin once it has read its tables, and closes everything at the end.
  */
 import type { AddressInfo } from "node:net";
+import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { Readiness } from "@posthaste/runtime/admin-server";
@@ -33,6 +34,8 @@ export interface ControlOptions {
   readonly clock?: Clock;
   /** Of S3 of config-store.ts; drawn at random when left out. */
   readonly writer?: number;
+  /** Opens the codecs; by the registry that the settings name when left out. */
+  readonly openCodec?: OpenCodec | undefined;
 }
 
 export interface Control {

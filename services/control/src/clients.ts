@@ -3,6 +3,7 @@
  * sender of test-sends.
  */
 import { readFile } from "node:fs/promises";
+import type { OpenCodec } from "@posthaste/contracts/codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -19,12 +20,14 @@ export interface OpenClientsOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly clock: Clock;
+  /** Opens the codecs; by the registry that the settings name when left out. */
+  readonly openCodec?: OpenCodec | undefined;
 }
 
 export type Clients = Awaited<ReturnType<typeof openClients>>;
 
 /** Resolves when the extra certificates have been read; nothing is connected yet. */
-export async function openClients({ config, log, registry, clock }: OpenClientsOptions) {
+export async function openClients({ config, log, registry, clock, ...options }: OpenClientsOptions) {
   const { POSTHASTE_EXTRA_CA: caPath } = config;
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const sender = createWebhookSender({
@@ -41,5 +44,6 @@ export async function openClients({ config, log, registry, clock }: OpenClientsO
     log,
     metrics: createKafkaMetrics(registry),
   });
-  return { names, sender, connection, openCodec: createOpenCodec({ ...registryAccess(config), names, log }) };
+  const { openCodec = createOpenCodec({ ...registryAccess(config), names, log }) } = options;
+  return { names, sender, connection, openCodec };
 }

@@ -2,6 +2,7 @@
  * Opens control's parts, each after the parts that it needs. `app.ts` says when they begin to work, `routes.ts` which
  * calls they answer.
  */
+import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
@@ -35,6 +36,8 @@ export interface PartsOptions {
   readonly writer: number;
   /** The port on which the server listens, or will listen. */
   readonly port: () => number;
+  /** Opens the codecs; by the registry that the settings name when left out. */
+  readonly openCodec?: OpenCodec | undefined;
 }
 
 export type Parts = Awaited<ReturnType<typeof openParts>>;

@@ -56,7 +56,7 @@ let writers = 0;
 
 /** Starts control as its process does, settings included, and waits until it serves. */
 export async function startTestControl(
-  { prefix }: TestTopics,
+  { prefix, openCodec }: TestTopics,
   { secretKeys = DEFAULT_KEYS, readyUrls, env = {}, clock }: TestControlOptions = {},
 ): Promise<TestControl> {
   const lines: string[] = [];
@@ -87,6 +87,8 @@ export async function startTestControl(
     version: "0.0.0",
     writer: writers % WRITERS,
     ...{ log, registry, ...(clock === undefined ? {} : { clock }) },
+    // A test that names a registry is about it.
+    ...("SCHEMA_REGISTRY_URL" in env ? {} : { openCodec }),
     fail: (reason) => failures.push(reason),
   });
 
