@@ -9,8 +9,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { PAGE_HEADERS } from "./content-policy.ts";
 
 const DIST = fileURLToPath(new URL("../dist", import.meta.url));
@@ -29,7 +28,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 export interface ConsoleFile {
   readonly body: Buffer;
-  /** Null where that would not be shorter. */
+  /** Made when it is first asked for: all files take a tenth of a second. Null where that would not be shorter. */
   readonly gzipped: Buffer | null;
   readonly etag: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -71,10 +70,13 @@ async function readConsoleFile(path: string, asked: string): Promise<ConsoleFile
   const type = MEDIA_TYPES[extname(path)];
   if (type === undefined) throw new Error(`${path} has no media type: name it in console-files.ts`);
   const body = await readFile(path);
-  const gzipped = await promisify(gzip)(body, { level: 9 });
+  let gzipped: Buffer | null | undefined;
   return {
     body,
-    gzipped: gzipped.length < body.length ? gzipped : null,
+    get gzipped() {
+      if (gzipped === undefined) gzipped = shorter(gzipSync(body, { level: 9 }), body);
+      return gzipped;
+    },
     etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`,
     headers: {
       ...PAGE_HEADERS,
@@ -84,14 +86,20 @@ async function readConsoleFile(path: string, asked: string): Promise<ConsoleFile
   };
 }
 
+function shorter(packed: Buffer, body: Buffer): Buffer | null {
+  return packed.length < body.length ? packed : null;
+}
+
 /** What a GET or HEAD with these headers is answered. */
 export function answerFile(
-  { body, gzipped, etag, headers }: ConsoleFile,
+  file: ConsoleFile,
   asked: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): FileAnswer {
+  const { body, etag, headers } = file;
   const kept = { ...headers, etag, vary: "accept-encoding" };
   if (String(asked["if-none-match"] ?? "").includes(etag)) return { status: 304, headers: kept, body: null };
   const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(String(asked["accept-encoding"] ?? ""));
-  if (gzipped === null || !takesGzip) return { status: 200, headers: kept, body };
+  const gzipped = takesGzip ? file.gzipped : null;
+  if (gzipped === null) return { status: 200, headers: kept, body };
   return { status: 200, headers: { ...kept, "content-encoding": "gzip" }, body: gzipped };
 }
