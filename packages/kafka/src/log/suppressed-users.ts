@@ -3,11 +3,11 @@
  *
  * Owns: the set of digests, and the key table that fills it.
  */
-import { hash } from "node:crypto";
-import { type DigestOf, DigestSet } from "@posthaste/core/deletion/digest-set";
+import { DigestSet } from "@posthaste/core/deletion/digest-set";
 import { SUPPRESSION_LEASE_MS, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { createKeyTable, type KeyTable, type KeyTableOptions } from "./key-table.ts";
+import { suppressionDigest } from "./suppression-digest.ts";
 
 export interface SuppressedUsersTable extends SuppressedUsers, KeyTable {
   /** Whether the table holds the user's key that has this digest. */
@@ -15,9 +15,6 @@ export interface SuppressedUsersTable extends SuppressedUsers, KeyTable {
 }
 
 export type SuppressedUsersOptions = Pick<KeyTableOptions, "topic" | "onStale" | "onFailure">;
-
-/** SHA-256. The set holds its first 128 bits. */
-export const suppressionDigest: DigestOf = (key) => hash("sha256", key, "binary");
 
 /** Resolves when reading has begun. Waits for brokers. Rejects with `topic_missing`. */
 export async function followSuppressedUsers(

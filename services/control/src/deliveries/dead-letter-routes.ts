@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { decodeCursor, encodeCursor } from "../read-model/journal-cursor.ts";
+import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
 import { filterFrom, letterQuery } from "../replays/letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
 import { listedDeadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";

@@ -3,7 +3,7 @@ import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
-import { suppressionDigest } from "@posthaste/kafka/log/suppressed-users";
+import { suppressionDigest } from "@posthaste/kafka/log/suppression-digest";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { JournalEntry } from "./journal-entry.ts";
 import { errorsOf, userIdsOf } from "./letter-facts.ts";
