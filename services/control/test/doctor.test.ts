@@ -37,7 +37,9 @@ beforeAll(async () => {
     service.listen(0, "127.0.0.1", resolve);
   });
   const readyUrls = `router=http://127.0.0.1:${(service.address() as AddressInfo).port}/readyz`;
-  control = await startTestControl(topics, { clock, readyUrls });
+  // The schemas of its topics are registered by itself alone.
+  const env = { SCHEMA_REGISTRY_URL: schemaRegistryUrl() };
+  control = await startTestControl(topics, { clock, readyUrls, env });
   health = await createHealthWriter(topics);
 });
 

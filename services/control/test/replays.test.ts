@@ -10,6 +10,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
+import { type SilentRegistry, silenceable } from "./silent-registry.ts";
 
 interface Seen {
   readonly key: string;
@@ -26,6 +27,8 @@ let eachId: string;
 const seen: Seen[] = [];
 /** Deliveries that were read, of whichever test. */
 let read = 0;
+let registry: SilentRegistry;
+const start = () => startTestControl({ ...topics, openCodec: registry.openCodec });
 
 async function createDestination(name: string, settle: "any" | "each" = "any"): Promise<string> {
   const settings = { settle, urls: [{ url: "https://a.example/hook" }, { url: "https://b.example/hook" }] };
@@ -38,7 +41,8 @@ async function createDestination(name: string, settle: "any" | "each" = "any"): 
 beforeAll(async () => {
   topics = await createTestTopics("control");
   writer = await createLogWriter(topics);
-  control = await startTestControl(topics);
+  registry = silenceable(topics.openCodec, "dead-letter");
+  control = await start();
   await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers }) => {
     const { replay } = decodeProgress(headers);
     seen.push({ key: String(key), urls: headerText(headers, "urls"), replay, delivery });
@@ -290,7 +294,7 @@ describe("a replay that runs", () => {
   it("keeps its rate, is paused, resumed and cancelled long before its end, and says how many went", async () => {
     const id = await createDestination("rate");
     // Half a minute, of which a few seconds are needed.
-    const letters = 3000;
+    const letters = 1500;
     await lettersOf(id, letters);
     const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
     const act = (name: string) => control.call("POST", `/v1/replays/${planned}/${name}`);
@@ -300,16 +304,16 @@ describe("a replay that runs", () => {
       `${planned} is planned and cannot be paused: it was not started yet`,
     ]);
     const startedMs = performance.now();
-    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 100 });
-    await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(100), { intervalMs: 10 });
+    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 50 });
+    await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(50), { intervalMs: 10 });
     // Never faster than its rate.
-    expect(performance.now() - startedMs).toBeGreaterThanOrEqual((seen.length / 100) * 1000 - 200);
+    expect(performance.now() - startedMs).toBeGreaterThanOrEqual((seen.length / 50) * 1000 - 200);
 
     expect((await act("pause")).status).toBe(200);
     // It is told as paused from now on; how many went is written when its runner has come to that.
     const paused = await eventually(async () => {
       const replay = await get(planned);
-      expect(replay).toMatchObject({ state: "paused", endedAt: null, ratePerSecond: 100, replayed: seen.length });
+      expect(replay).toMatchObject({ state: "paused", endedAt: null, ratePerSecond: 50, replayed: seen.length });
       return replay;
     });
     expect((await act("pause")).status).toBe(200);
@@ -328,29 +332,23 @@ describe("a replay that runs", () => {
     expect((await plan({ destinationId: id })).body.matched).toBe(letters - cancelled.replayed);
   });
 
-  it("is cancelled where it comes by nothing that is to be sent (Z7)", { timeout: 300_000 }, async () => {
+  it("is cancelled while it waits for what it is to pass over (Z7)", async () => {
     const [wanted, other] = [await createDestination("wanted"), await createDestination("passed over")];
-    for (let from = 0; from < 40_000; from += 2000) {
-      await writer.deadLetters(
-        Array.from({ length: 2000 }, (_, n) => deadLetterAt(6, { destinationId: other, messageId: `${from + n}` })),
-      );
-    }
+    await writer.deadLetters([1, 2, 3].map(() => deadLetterAt(6, { destinationId: other })));
     await writer.deadLetters([deadLetterAt(6, { destinationId: wanted })]);
-    const cancelled = async () => {
-      const planned = (await plan({ destinationId: wanted, again: true })).body;
-      expect(planned.matched).toBe(1);
-      await control.call("POST", "/v1/dead-letters/replay", { plan: planned.plan });
-      // Refused where it is through.
-      const { status } = await control.call("POST", `/v1/replays/${planned.plan}/cancel`);
-      expect([200, 409]).toContain(status);
-      return (await ended(planned.plan)) as { readonly offsets: { readonly passed: number } };
-    };
-    // On a busy machine a replay is through, and its letter sent, before it is asked to stop; one that never stops
-    // early is so every time.
-    let last = await cancelled();
-    for (let more = 0; last.offsets.passed >= 40_000 && more < 19; more += 1) last = await cancelled();
-    expect(last).toMatchObject({ state: "cancelled", replayed: 0, endedAt: expect.any(String) });
-    expect(last.offsets.passed).toBeLessThan(40_000);
+    const planned = await eventually(async () => {
+      const { body } = await plan({ destinationId: wanted });
+      expect(body.matched).toBe(1);
+      return body.plan;
+    });
+    registry.silence();
+    try {
+      await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
+      await eventually(() => expect(registry.asksInVain).toBeGreaterThan(1));
+      expect(await cancel(planned)).toMatchObject({ replayed: 0, offsets: { passed: 0 } });
+    } finally {
+      registry.answer();
+    }
   });
 
   it("lets others wait; a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
@@ -390,7 +388,7 @@ describe("a replay that runs", () => {
     await eventually(() => expect(seen.length).toBeGreaterThan(10));
     await control.stop();
     // Not before: where the group gives the run to a process that joins, that is no end in order.
-    control = await startTestControl(topics);
+    control = await start();
     await eventually(async () => expect((await get(planned)).state).toMatch(/running|done/));
     expect(await ended(planned)).toMatchObject({ state: "done", matched: 100, replayed: 100, takeovers: 0 });
     await eventually(() => expect(seen).toHaveLength(100));
