@@ -25,12 +25,14 @@ export interface TestTopics {
   /** Sends to any of the topics. */
   readonly producer: Producer;
   /**
-   * Hands on what stands in a topic and what comes to it, in the order of each partition, until `remove`; tombstones
+   * Hands on what stands in a topic and what comes to it, in the order of each partition, until `unfollow`; tombstones
    * are left out. The values of a topic without a schema are its bytes.
    */
   readonly follow: <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => Promise<void>;
   /** As `follow` of a table with a schema, by key; null for a tombstone. */
   readonly followTable: <T>(topic: string, take: (key: string, value: T | null) => void) => Promise<void>;
+  /** Ends all that `follow` and `followTable` began. */
+  readonly unfollow: () => Promise<void>;
   /** Call it when the services have ended. */
   readonly remove: () => Promise<void>;
 }
@@ -67,6 +69,9 @@ export async function createTestTopics(
     if (spec === undefined) throw new Error(`${topic} is not in the catalogue`);
     return spec;
   };
+  const unfollow = async (): Promise<void> => {
+    await Promise.all(readers.splice(0).map((reader) => reader.close()));
+  };
   return {
     prefix,
     names,
@@ -83,8 +88,9 @@ export async function createTestTopics(
       const byKey = (value: T | null, { key }: IncomingRecord) => take(String(key), value);
       readers.push(...(await followTopic(connection, openCodec, { spec: specOf(topic), take: byKey })));
     },
+    unfollow,
     remove: async () => {
-      await Promise.all(readers.map((reader) => reader.close()));
+      await unfollow();
       await producer.close();
       await connection.close();
       await deleteTopics(prefix);

@@ -3,6 +3,7 @@
  * done without a token, and nothing beyond a scope.
  */
 import { SCOPES } from "@posthaste/core/access/scope";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
@@ -10,16 +11,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
 import { EXAMPLES } from "../src/examples/examples.ts";
 import { scopesOf } from "../src/http/admit.ts";
-import { ADMIN_TOKEN } from "./control.ts";
+import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { control, topics, useControl } from "./use-control.ts";
-
-useControl();
 
 /** Of each operation and caller. */
-const RUNS = 8;
+const RUNS = process.env["POSTHASTE_LONG"] === "true" ? 8 : 2;
 /** The same of what counts wrong codes: with four callers less than ten of them. */
 const WRONG_CODES = 2;
+
+/** Its own: what is asked at random stops users, purges letters and leaves replays. */
+let topics: TestTopics;
+let control: TestControl;
 
 /** What no answer, no line of the log and no topic may hold. */
 const secrets = [ADMIN_TOKEN, "header-value-s3cret", "shared-s3cret-of-some-length"];
@@ -31,6 +33,8 @@ let operations: readonly DescribedOperation[];
 const callers = new Map<string, string>([["", ""]]);
 
 beforeAll(async () => {
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
   operations = await describedOperations(control);
   const source = (await control.call("POST", "/v1/sources", { name: "Web", kind: "web" })).body;
   writeKey = source.writeKey;
@@ -54,6 +58,8 @@ afterAll(async () => {
   expect(kept.flat().length).toBeGreaterThan(20);
   for (const secret of secrets) expect([secret, written.includes(secret)]).toEqual([secret, false]);
   expect(`${control.logged()} ${kept[1]?.join(" ")}`).not.toContain(writeKey);
+  await control.stop();
+  await topics.remove();
 });
 
 interface AnyRequest {

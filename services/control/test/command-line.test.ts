@@ -4,27 +4,35 @@
  * downloads. All others are run in one process for all.
  */
 import { fileURLToPath } from "node:url";
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type LineProgram, startLineProgram } from "@posthaste/testkit/line-program";
 import { startReceiver } from "@posthaste/testkit/receiver";
 import { type RunResult, runNode } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN } from "./control.ts";
+import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
-import { control, topics, useControl } from "./use-control.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const COMMANDS = fileURLToPath(new URL("../../../packages/cli/test/commands-process.ts", import.meta.url));
 
 let commands: LineProgram;
+let topics: TestTopics;
+let control: TestControl;
 
-useControl();
-
-beforeAll(() => {
+beforeAll(async () => {
   commands = startLineProgram([COMMANDS], {});
+  topics = await createTestTopics("control");
+  // The doctor looks for the schemas of its topics, which it registers itself then.
+  control = await startTestControl(topics, { env: { SCHEMA_REGISTRY_URL: schemaRegistryUrl() } });
 });
 
-afterAll(() => commands.close());
+afterAll(async () => {
+  await commands.close();
+  await control.stop();
+  await topics.remove();
+});
 
 const env = { POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN };
 

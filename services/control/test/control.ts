@@ -42,6 +42,8 @@ export interface TestControl {
   readonly logged: () => string;
   /** With the token of the environment, unless `headers` has another. */
   readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+  /** Throws where control would have ended its process. */
+  readonly assertWell: () => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -105,15 +107,19 @@ export async function startTestControl(
     const text = await textOf(response);
     return { status: response.status, headers: response.headers, text, body: text === "" ? undefined : parse(text) };
   };
+  const assertWell = (): void => {
+    if (failures.length > 0) throw failures[0];
+  };
   await control.caughtUp;
   return {
     url: control.url,
     registry,
     logged: () => lines.join("\n"),
     call,
+    assertWell,
     stop: async () => {
       await control.stop();
-      if (failures.length > 0) throw failures[0];
+      assertWell();
     },
   };
 }

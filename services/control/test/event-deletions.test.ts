@@ -5,14 +5,11 @@ import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { testEvent } from "@posthaste/testbed/test-event";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { beforeAll, expect, it } from "vitest";
 import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
-let topics: TestTopics;
-let control: TestControl;
 let writer: LogWriter;
 let sourceId: string;
 /** When the request `ticket-1` came. */
@@ -42,10 +39,10 @@ const verdictOn = (messageId: string) =>
     return body;
   });
 
+useControl();
+
 beforeAll(async () => {
-  topics = await createTestTopics("event-deletions");
   writer = await createLogWriter(topics);
-  control = await startTestControl(topics);
   sourceId = (await control.call("POST", "/v1/sources", { name: "Shop", kind: "server" })).body.id;
   await writer.deadLetters([deadLetterAt(1, { messageId: "hidden", sourceId })], 0, "ada");
   const request = { id: "ticket-1", userIds: ["ada", "eve"], sourceIds: [sourceId], suppress: true };
@@ -56,11 +53,6 @@ beforeAll(async () => {
   await stopEvent("overwritten", eventOf("another"));
   const empty = { reason: "suppressed" as const, body: Buffer.alloc(0), userKey: null };
   await writer.deadLetters([deadLetterAt(50, { messageId: "dropped", sourceId, ...empty })], 0, "ada");
-});
-
-afterAll(async () => {
-  await control.stop();
-  await topics.remove();
 });
 
 const NAMED = () => `the deletion request ticket-1 of ${requestedAt} stopped the user's events`;

@@ -1,14 +1,11 @@
 /** Destinations that an event did not go to: how each stood at the event's config offset, since when and by whom. */
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { attemptAt, createLogWriter, type LogWriter } from "./log-writer.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
-let topics: TestTopics;
-let control: TestControl;
 let writer: LogWriter;
 let sourceId: string;
 let took: string;
@@ -35,10 +32,10 @@ const change = async (id: string, fields: object) => {
   return answer.body;
 };
 
+useControl();
+
 beforeAll(async () => {
-  topics = await createTestTopics("event-destinations");
   writer = await createLogWriter(topics);
-  control = await startTestControl(topics);
   const { token } = (await control.call("POST", "/v1/tokens", { name: "dana", scopes: ["read", "write"] })).body;
   dana = { authorization: `Bearer ${token}` };
   sourceId = (await control.call("POST", "/v1/sources", { name: "Shop", kind: "server" })).body.id;
@@ -73,11 +70,6 @@ beforeAll(async () => {
     });
     expect(await Promise.all(causes)).toEqual(["unknown", "destination_off", "unknown"]);
   });
-});
-
-afterAll(async () => {
-  await control.stop();
-  await topics.remove();
 });
 
 const verdictOn = (messageId: string) =>

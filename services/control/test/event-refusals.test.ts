@@ -1,16 +1,13 @@
 /** Verdicts on what ingest refused as a whole, what was purged, and what the log says too little or too much of. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
 import { shortName } from "@posthaste/core/routing/short-name";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { beforeAll, describe, expect, it } from "vitest";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
 const LONG_ID = `long-${"x".repeat(400)}`;
 
-let topics: TestTopics;
-let control: TestControl;
 let writer: LogWriter;
 let sourceId: string;
 
@@ -31,10 +28,10 @@ const activity = (of: string, differing: Partial<SourceActivity>): SourceActivit
   ...differing,
 });
 
+useControl();
+
 beforeAll(async () => {
-  topics = await createTestTopics("event-refusals");
   writer = await createLogWriter(topics);
-  control = await startTestControl(topics);
   sourceId = (await control.call("POST", "/v1/sources", { name: "Shop", kind: "server" })).body.id;
   await writer.activity(
     activity(sourceId, {
@@ -60,11 +57,6 @@ beforeAll(async () => {
   ]);
   await writer.deadLetters([deadLetterAt(3, { messageId: "purged", sourceId })]);
   await writer.attempts(Array.from({ length: 501 }, () => attemptAt(1, { messageId: "endless", sourceId })));
-});
-
-afterAll(async () => {
-  await control.stop();
-  await topics.remove();
 });
 
 const verdictOn = async (messageId: string, query = "") => {

@@ -1,13 +1,25 @@
 /** Every example of `/openapi.json`, tried: what it asks works, and what is answered looks as it says. */
+import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../src/examples/examples.ts";
-import { ADMIN_TOKEN, type Answer } from "./control.ts";
+import { ADMIN_TOKEN, type Answer, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
 import { attemptAt, createLogWriter, deadLetterAt } from "./log-writer.ts";
-import { control, topics, useControl } from "./use-control.ts";
 
-useControl();
+/** Its own: some examples leave replays that never end. */
+let topics: TestTopics;
+let control: TestControl;
+
+beforeAll(async () => {
+  topics = await createTestTopics("control");
+  control = await startTestControl(topics);
+});
+
+afterAll(async () => {
+  await control.stop();
+  await topics.remove();
+});
 
 const post = async (path: string, body?: unknown) => (await control.call("POST", path, body)).body;
 const makeSource = async () => (await post("/v1/sources", { name: "Web shop", kind: "web" })).id;

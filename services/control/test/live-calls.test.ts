@@ -2,14 +2,13 @@
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { testEvent } from "@posthaste/testbed/test-event";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
 import { createLogWriter, type LogWriter } from "./log-writer.ts";
+import { control, other, topics, useControls } from "./use-control.ts";
 
-let topics: TestTopics;
 let one: TestControl;
 let two: TestControl;
 let writer: LogWriter;
@@ -17,10 +16,11 @@ let sourceId: string;
 const clients: LiveClient[] = [];
 let asked: ReturnType<TestControl["call"]> | undefined;
 
+useControls();
+
 beforeAll(async () => {
-  topics = await createTestTopics("control");
+  [one, two] = [control, other];
   writer = await createLogWriter(topics);
-  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
 });
 
 beforeEach(async () => {
@@ -36,8 +36,6 @@ afterEach(() => {
 
 afterAll(async () => {
   if (asked !== undefined) expect((await asked).status).toBe(202);
-  await Promise.all([one.stop(), two.stop()]);
-  await topics.remove();
 });
 
 async function send(events: readonly Event[]): Promise<void> {

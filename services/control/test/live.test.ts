@@ -1,31 +1,26 @@
 /** The stream, over two control processes. Rules: LV1 and LV3 of live-stream.ts. */
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
+import { control, other, topics, useControls } from "./use-control.ts";
 
-let topics: TestTopics;
 let one: TestControl;
 let two: TestControl;
 let writer: LogWriter;
 const clients: LiveClient[] = [];
 
+useControls();
+
 beforeAll(async () => {
-  topics = await createTestTopics("control");
+  [one, two] = [control, other];
   writer = await createLogWriter(topics);
-  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
   await Promise.all([one, two].map(isRead));
 });
 
 afterEach(() => {
   for (const client of clients.splice(0)) client.cut();
-});
-
-afterAll(async () => {
-  await Promise.all([one.stop(), two.stop()]);
-  await topics.remove();
 });
 
 const isRead = (control: TestControl) =>
@@ -76,8 +71,11 @@ describe("the stream", () => {
   });
 
   it("has each row as its list has it, and of what came before nothing", async () => {
-    await writer.attempts([attemptAt(1)]);
-    await eventually(async () => expect((await one.call("GET", "/v1/deliveries")).body.data).toHaveLength(1));
+    await writer.attempts([attemptAt(1, { destinationId: "dst_before" })]);
+    await eventually(async () => {
+      const { body } = await one.call("GET", "/v1/deliveries?destinationId=dst_before");
+      expect(body.data).toHaveLength(1);
+    });
     const client = await open(one, "topics=deliveries,dead-letters,audit,replays");
     await writer.attempts([attemptAt(2, { destinationId: "dst_rows" }), attemptAt(3, { destinationId: "dst_rows" })]);
     await writer.deadLetters([deadLetterAt(4, { destinationId: "dst_rows" })]);
@@ -190,7 +188,7 @@ describe("the stream", () => {
   it("leaves out dead letters of suppressed users, and those that were purged, as their list does", async () => {
     const { body: source } = await one.call("POST", "/v1/sources", { name: "Web", kind: "web" });
     const sourceId = source.id;
-    await one.call("POST", "/v1/deletions", { userId: "user-8", suppress: true });
+    await one.call("POST", "/v1/deletions", { userId: "user-8", sourceIds: [sourceId], suppress: true });
     await eventually(async () => {
       const { body } = await one.call("GET", "/v1/suppressions?userId=user-8");
       expect(body.sourceIds).toContain(sourceId);

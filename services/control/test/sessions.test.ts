@@ -1,21 +1,21 @@
 /** Sign-in links and sessions, over two control processes. */
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
+import { control, other, topics, useControls } from "./use-control.ts";
 
-let topics: TestTopics;
 let one: TestControl;
 let two: TestControl;
 /** Every code and token that was made here. */
 const secrets: string[] = [ADMIN_TOKEN];
 
-beforeAll(async () => {
-  topics = await createTestTopics("control");
-  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
+useControls();
+
+beforeAll(() => {
+  [one, two] = [control, other];
 });
 
 afterAll(async () => {
@@ -25,8 +25,6 @@ afterAll(async () => {
     expect(one.logged() + two.logged()).not.toContain(secret);
     expect(kept.join("\n")).not.toContain(secret);
   }
-  await Promise.all([one.stop(), two.stop()]);
-  await topics.remove();
 });
 
 interface Asked {
@@ -236,12 +234,4 @@ it("a token for one's own terminal takes the place of the last one, and ends wit
   expect([await statusBy(first), await statusBy(second)]).toEqual([401, 200]);
   await one.call("DELETE", `/v1/tokens/${id}`);
   expect(await statusBy(second)).toBe(401);
-});
-
-it("wrong codes count as wrong tokens do", async () => {
-  const guessed = await startTestControl(topics);
-  for (let n = 0; n < 10; n += 1) expect((await open(guessed, { code: `wrong-${n}` })).status).toBe(401);
-  expect((await open(guessed, { code: await makeLink() })).status).toBe(429);
-  expect((await guessed.call("GET", "/v1/sources")).status).toBe(429);
-  await guessed.stop();
 });

@@ -1,29 +1,25 @@
 import { createHmac } from "node:crypto";
 import { EVENT_TYPES } from "@posthaste/core/event/event";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { startTestControl, type TestControl } from "./control.ts";
+import { startTestControl } from "./control.ts";
+import { control, topics, useControl } from "./use-control.ts";
 
 const ACTIVE = "active-shared-secret";
 const NEXT = "next-shared-secret";
 
-let topics: TestTopics;
-let control: TestControl;
 let receiver: Receiver;
 let id: string;
 
+useControl();
+
 beforeAll(async () => {
-  topics = await createTestTopics("control");
-  control = await startTestControl(topics);
   receiver = await startReceiver();
 });
 
 afterAll(async () => {
   expect(control.logged()).not.toMatch(/active-shared-secret|next-shared-secret|typed-shared-secret|header-value/);
   await receiver.close();
-  await control.stop();
-  await topics.remove();
 });
 
 beforeEach(async () => {
