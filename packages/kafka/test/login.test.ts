@@ -1,14 +1,18 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect as connectTls } from "node:tls";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
+import { ByteProxy } from "@posthaste/testkit/byte-proxy";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 import { eventually } from "@posthaste/testkit/eventually";
 import { oauthToken, type SecuredBroker, startSecuredBroker } from "@posthaste/testkit/secured-broker";
 import { uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connection/connect.ts";
+import type { BrokerAddress, Dial } from "../src/connection/dial.ts";
+import { LivenessWatch } from "../src/connection/liveness.ts";
 import { readTopicId } from "../src/connection/topic-id.ts";
 import { createWindowedConsumer } from "../src/consumer/consumer.ts";
 import type { KafkaLogin } from "../src/login/login.ts";
@@ -210,5 +214,93 @@ describe("a process that is refused", () => {
         message: expect.stringContaining("KAFKA_SASL_MECHANISM"),
       }),
     );
+  });
+});
+
+/** As many unanswered ticks make a broker silent, with login and TLS as without; one may pass before it is asked. */
+const SILENT_TICKS = 4;
+
+/** The broker behind a proxy that stops, with all its sockets open, as a broker that hangs. */
+async function openHanging() {
+  const proxy = new ByteProxy(`http://${secured.broker}`);
+  await proxy.listen();
+  closing.push(() => proxy.close());
+  return { broker: new URL(proxy.url).host, hang: () => proxy.hold(), resume: () => proxy.release() };
+}
+
+function addressOf(broker: string): BrokerAddress {
+  const [host = "", port] = broker.split(":");
+  return { host, port: Number(port) };
+}
+
+/** A watch of these brokers that logs in; it counts its ticks and the connections that it opens. */
+function startWatch(
+  watched: readonly string[],
+  { tickMs = 500, login: asked }: { tickMs?: number; login?: KafkaLogin } = {},
+) {
+  const seen = { ticks: 0, dials: 0, changes: [] as string[] };
+  const dial: Dial = ({ host, port }, onConnect) => {
+    seen.dials += 1;
+    return connectTls({ host, port, ca }, onConnect);
+  };
+  const watch = new LivenessWatch({
+    brokers: watched.map(addressOf),
+    dial,
+    login: asked,
+    tickMs,
+    onChange: (broker, silent) => seen.changes.push(`${broker} ${silent ? "silent" : "answers"}`),
+    onTick: () => (seen.ticks += 1),
+  });
+  closing.push(async () => watch.close());
+  return { watch, seen };
+}
+
+describe("the liveness watch at brokers that want a login, over TLS", () => {
+  it("asks again and again on one connection, where without a login it is cut at its second question", async () => {
+    const { broker } = secured;
+    const { watch, seen } = startWatch([broker], { tickMs: 50, login: login("scram-sha-512") });
+    await eventually(() => expect(watch.answering()).toEqual([broker]));
+    // Again where the broker stood still for as long as a few ticks: one that is cut is cut each time.
+    await eventually(async () => {
+      const before = { ...seen };
+      await eventually(() => expect(seen.ticks).toBeGreaterThan(before.ticks + 40));
+      expect([seen.dials, watch.answering()]).toEqual([before.dials, [broker]]);
+    });
+
+    const stranger = startWatch([broker], { tickMs: 50 });
+    await eventually(() => expect(stranger.seen.dials).toBeGreaterThan(1));
+  });
+
+  it("L1: notices a broker that hangs after as many ticks as without, cuts it, and takes it back", async () => {
+    const [hung, healthy] = [await openHanging(), secured.broker];
+    const { watch, seen } = startWatch([hung.broker, healthy], { login: login("scram-sha-512") });
+    await eventually(() => expect(watch.answering()).toEqual([hung.broker, healthy]));
+    const connected = Promise.withResolvers<void>();
+    const socket = watch.open(addressOf(hung.broker), connected.resolve);
+    const cut = new Promise<NodeJS.ErrnoException>((resolve) => {
+      socket.once("error", resolve);
+    });
+    await connected.promise;
+    const hungAt = seen.ticks;
+    hung.hang();
+    expect((await cut).code).toBe("ECONNREFUSED");
+    expect(seen.ticks - hungAt).toBeGreaterThanOrEqual(SILENT_TICKS - 1);
+    expect(seen.ticks - hungAt).toBeLessThanOrEqual(SILENT_TICKS + 1);
+    expect(watch.unresponsive()).toEqual([hung.broker]);
+    expect(watch.answering()).toEqual([healthy]);
+    hung.resume();
+    await eventually(() => expect(watch.answering()).toEqual([hung.broker, healthy]));
+    expect(seen.changes).toEqual([`${hung.broker} silent`, `${hung.broker} answers`]);
+  });
+
+  it("L1: notices a broker that hung before anybody spoke to it, in the middle of a handshake", async () => {
+    const [hung, healthy] = [await openHanging(), secured.broker];
+    hung.hang();
+    const { watch, seen } = startWatch([hung.broker, healthy], { login: login("scram-sha-512") });
+    await eventually(() => expect(watch.unresponsive()).toEqual([hung.broker]));
+    expect(watch.answering()).toEqual([healthy]);
+    hung.resume();
+    await eventually(() => expect(watch.answering()).toEqual([hung.broker, healthy]));
+    expect(seen.changes).toEqual([`${hung.broker} silent`, `${hung.broker} answers`]);
   });
 });
