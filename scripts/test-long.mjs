@@ -15,6 +15,7 @@ const SCHEMATHESIS = process.env.SCHEMATHESIS ?? "st";
 const LINES = {
   files: { args: [TEST, "--long"] },
   console: { args: [TEST, "packages/console/"], env: { POSTHASTE_CONSOLE: "chromium", POSTHASTE_LONG: "true" } },
+  damages: { args: ["scripts/test-damages.mjs"] },
   model: { args: ["test/model/main.ts", "--runs=10000"] },
   hostile: { args: ["services/ingest/test/hostile/main.ts", "--minutes=10"] },
   "api-ingest": { args: ["services/ingest/test/check-api.ts"], needs: SCHEMATHESIS },

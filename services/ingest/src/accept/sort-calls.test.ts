@@ -1,6 +1,6 @@
-import { shareContext } from "@posthaste/core/call/shared-fields";
+import { shareContext, shareIntegrations } from "@posthaste/core/call/shared-fields";
 import { expect, it } from "vitest";
-import { MAX_REJECTED_CALLS } from "../limits.ts";
+import { MAX_REJECTED_CALLS, MERGED_KEY_BYTES, SHARED_KEY_BYTES } from "../limits.ts";
 import { createCallSorter } from "./sort-calls.ts";
 
 const sorter = createCallSorter({
@@ -64,6 +64,25 @@ it("a batch whose refused calls are more text than may be kept is refused with t
   expect(outcomeOf(length - 1, null).looked).toBe(looked / 3);
   expect(outcomeOf(3 * length + 32_768, oversized).outcome).toMatchObject({ rejected: { length: 4 } });
   expect(outcomeOf(3 * length + 32_767, oversized).outcome).toMatchObject({ status: 413 });
+});
+
+it("integrations beside a batch's calls count in each call, and twice where the call has integrations too", () => {
+  const integrations = shareIntegrations({ A: false, B: true });
+  const outcomeOf = (own: object, expandedBytes: number) => {
+    const calls = Array(3).fill({ type: "track", userId: "u", event: "E", ...own });
+    const most = { expandedBytes, refusedLength: ANY, calls: ANY };
+    const steps = sorter.batch([{ calls, isLarge: false }], { ...arrival, integrations }, most);
+    let next = steps.next();
+    while (next.done !== true) next = steps.next();
+    return next.value;
+  };
+  for (const [own, bytesOfCall] of [
+    [{}, 1_000 + 2 * SHARED_KEY_BYTES],
+    [{ integrations: { C: false } }, 1_000 + 2 * MERGED_KEY_BYTES],
+  ] as const) {
+    expect(outcomeOf(own, 3 * bytesOfCall)).toMatchObject({ accepted: 3 });
+    expect(outcomeOf(own, 3 * bytesOfCall - 1)).toMatchObject({ status: 413, code: "request_too_large" });
+  }
 });
 
 it("a refused call counts as three of a batch's, and one too many refuses the batch before more are looked at", () => {

@@ -1,0 +1,193 @@
+/** Damages of the rules of sending, consuming, routing and waiting (docs/design.md). */
+const CORE = "packages/core/src";
+const KAFKA = "packages/kafka/src";
+const DELIVERY = "services/delivery/src";
+const ROUTER = "services/router/src";
+
+const of =
+  (file, ...tests) =>
+  (damage, from, to) => ({ damage, file, from, to, tests });
+
+const routing = of(`${ROUTER}/route-records.ts`, `${ROUTER}/route-records.test.ts`);
+const dedupe = of(`${ROUTER}/dedupe.ts`, `${ROUTER}/dedupe.test.ts`);
+const publisher = of(`${DELIVERY}/outcome/outcome-publisher.ts`, `${DELIVERY}/outcome/outcome-publisher.test.ts`);
+const dueTime = of(`${CORE}/window/due-time.ts`, `${CORE}/window/due-time.test.ts`);
+const tracker = of(`${CORE}/window/offset-tracker.ts`, `${CORE}/window/offset-tracker.test.ts`);
+const metadata = of(`${CORE}/window/commit-metadata.ts`, `${CORE}/window/commit-metadata.test.ts`);
+const lanes = of(`${CORE}/window/lanes.ts`, `${CORE}/window/lanes.test.ts`);
+const origin = of(`${CORE}/delivery/origin.ts`, `${CORE}/delivery/origin.test.ts`);
+const retryPlan = of(`${CORE}/delivery/retry-plan.ts`, `${CORE}/delivery/retry-plan.test.ts`);
+const window = of(`${KAFKA}/consumer/partition-window.ts`, `${KAFKA}/consumer/partition-window.test.ts`);
+const intake = of(`${KAFKA}/consumer/partition-intake.ts`, `${KAFKA}/consumer/partition-intake`);
+const committer = of(`${KAFKA}/consumer/committer.ts`, `${KAFKA}/consumer/committer.test.ts`);
+const rebalance = of(`${KAFKA}/consumer/rebalance.ts`, `${KAFKA}/consumer/rebalance.test.ts`, `${KAFKA}/consumer/`);
+const queue = of(
+  `${KAFKA}/producer/partition-queue.ts`,
+  `${KAFKA}/producer/partition-queue.test.ts`,
+  `${KAFKA}/producer/group-commit.test.ts`,
+);
+const groupCommit = of(`${KAFKA}/producer/group-commit.ts`, `${KAFKA}/producer/group-commit.test.ts`);
+const configWait = of(`${DELIVERY}/check/config-wait.ts`, `${DELIVERY}/check/config-wait.test.ts`);
+const destinationCheck = of(`${DELIVERY}/check/destination-check.ts`, `${DELIVERY}/check/`);
+const suppression = of(`${DELIVERY}/check/suppression-check.ts`, `${DELIVERY}/check/`);
+const followUps = of(`${DELIVERY}/outcome/follow-ups.ts`, `${DELIVERY}/outcome/follow-ups.test.ts`);
+const dueGate = of(`${DELIVERY}/intake/due-gate.ts`, `${DELIVERY}/intake/due-gate.test.ts`);
+
+/** @type {typeof import("./damages.mjs").DAMAGES} */
+export const ENGINE = [
+  routing(
+    "R4: the router finishes an event without waiting for its deliveries",
+    "return producer.send(routed);",
+    "void producer.send(routed);\n    task.finish();\n    return undefined;",
+  ),
+  routing(
+    "the router sends deliveries of a suppressed user",
+    "if (isEventSuppressed(suppressed, event))",
+    "if (false)",
+  ),
+  routing(
+    "the router sends a repeated event again",
+    `if (firstOffset !== null) return { cause: "duplicate", firstOffset };`,
+    "",
+  ),
+  dedupe("DD2: the router keeps the message ids of a partition that it gave up", "partitions.delete(partition);", ""),
+  publisher(
+    "C2: a record is finished before its republished record is acknowledged",
+    "this.#options.producer.send(records).then(",
+    "task.finish();\n    this.#options.producer.send(records).then(",
+  ),
+  publisher("F3: a record of a lost partition is republished", "if (task.window.isRevoked) return;", ""),
+  dueTime(
+    "W1: the append time counts for nothing",
+    "Math.max(appendedAtMs, republishedAtMs ?? appendedAtMs)",
+    "republishedAtMs ?? 0",
+  ),
+  dueTime(
+    "W1: the time of the republished record counts for nothing",
+    "Math.max(appendedAtMs, republishedAtMs ?? appendedAtMs)",
+    "appendedAtMs",
+  ),
+  tracker(
+    "C1: the committable offset passes an unfinished record",
+    "return this.#lowest?.offset ?? this.#position;",
+    "return this.#position;",
+  ),
+  tracker(
+    "C1: runs of an earlier owner are not committed again",
+    "index < this.#finishedBefore.length && runs.length < most",
+    "index < 0",
+  ),
+  metadata("C1: a run in the commit's metadata is one too long", "at = from + finished;", "at = from + finished + 1;"),
+  metadata(
+    "C1: the metadata leaves out its last run",
+    "for (const { from, to } of runs) {",
+    "for (const { from, to } of runs.slice(0, -1)) {",
+  ),
+  metadata("damaged metadata is read", "if (sum !== sumOf(version, body) ||", "if ("),
+  lanes("lanes hold nothing back", "before.nextInLane = member;\n      return false;", "return true;"),
+  origin(
+    "D2: the checkpoint knows no repeat",
+    "return greatest !== undefined && !isGreater(delivery, greatest.offset, greatest.destinationId);",
+    "return false;",
+  ),
+  retryPlan(
+    "W2: attempts are not counted",
+    "attempts: progress.attempts + 1, notBeforeMs: null, urls }",
+    "attempts: progress.attempts, notBeforeMs: null, urls }",
+  ),
+  retryPlan(
+    "a delivery is retried after its window",
+    "scheduledMs === undefined || nowMs + scheduledMs > started.deadlineMs",
+    "scheduledMs === undefined",
+  ),
+  retryPlan(
+    "I3: a delivery that was never attempted is given up",
+    "const isOwed = started.attempts === 0 || wasAskedToOutwait(started, schedule);",
+    "const isOwed = wasAskedToOutwait(started, schedule);",
+  ),
+  window(
+    "PW1: a task of a lost partition is finished",
+    "if (this.#revoked) return;\n    this.#running",
+    "this.#running",
+  ),
+  window(
+    "C6: a gained partition is not committed",
+    "this.#passedState = checkpoint?.open(state) ?? null;\n    this.#hooks.onChanged();",
+    "this.#passedState = checkpoint?.open(state) ?? null;\n    this.#changed = false;",
+  ),
+  window(
+    "D3: records that an earlier owner finished are not noted again",
+    "const isRepeat = noted !== undefined && this.#noteIntake(noted);",
+    "const isRepeat = !finishedBefore && noted !== undefined && this.#noteIntake(noted);",
+  ),
+  intake("PI1: a batch from above the position is taken", `if (moved !== "taken") return moved === "old";`, ""),
+  intake(
+    "C4: tasks start between the drain and the join",
+    `if (this.#mode !== "taking" || this.#frozen) return false;`,
+    "",
+  ),
+  committer("K2: a refused commit is not due again", "for (const each of covered) each.commitFailed();", ""),
+  rebalance(
+    "C5: a partition that another member may have owned meanwhile is kept",
+    "const kept = continuous ? owned.filter(isAssigned) : [];",
+    "const kept = owned.filter(isAssigned);",
+  ),
+  rebalance(
+    "a commit to an earlier topic of the name counts",
+    "if (offset < 0 || isOfAnotherLog(offset, metadata, topicIds.get(topic) ?? null))",
+    "if (offset < 0)",
+  ),
+  queue(
+    "P1: two batches of a partition are out at once",
+    "return !this.#isOut && !this.isEmpty;",
+    "return !this.isEmpty;",
+  ),
+  queue(
+    "P2: a failed batch goes behind later records",
+    "fail(): void {\n    this.#isOut = false;",
+    "fail(): void {\n    this.#waiting.push(...this.#batch);\n    this.#batch = [];\n    this.#isOut = false;",
+  ),
+  groupCommit(
+    "a call resolves at its first record",
+    "if (call.unacknowledged === 0) call.resolve();",
+    "call.resolve();",
+  ),
+  of(`${KAFKA}/producer/batch-sender.ts`, "packages/kafka/test/producer.test.ts", `${KAFKA}/producer/`)(
+    "P3: a partition that is not named in the answer is acknowledged",
+    "if (error === null) this.#options.queue.acknowledge(queue);",
+    "if (error === null || true) this.#options.queue.acknowledge(queue);",
+  ),
+  of(
+    `${KAFKA}/log/table.ts`,
+    `${KAFKA}/log/table.test.ts`,
+    `${KAFKA}/log/`,
+    "packages/kafka/test/table.test.ts",
+  )("P5: a table takes an older revision", "if (held !== undefined && revision < held) {", "if (false) {"),
+  configWait(
+    "V1: a delivery is judged by a table that lags",
+    "if (this.#options.destinations.appliedOffset >= offset) {",
+    "if (true) {",
+  ),
+  destinationCheck(
+    "V3: a waiting delivery is not judged again",
+    "return this.#options.destinations.get(destination.id) === destination;",
+    "return true;",
+  ),
+  destinationCheck(
+    "a delivery of a removed destination is forgotten",
+    `refusals.deadLetter(task, delivery, "destination_removed");\n      return null;`,
+    "return null;",
+  ),
+  suppression("V6: a suppressed user's delivery is sent", "if (this.#isSuppressed(task, delivery)) {", "if (false) {"),
+  suppression(
+    "V6: a table that is not current is believed",
+    "if (suppressed.isCurrent) return destinationCheck.check(task, delivery);",
+    "return destinationCheck.check(task, delivery);",
+  ),
+  followUps(
+    "settle each: the URLs that failed are dropped",
+    "const retries = settlement.retries.map((part) => {",
+    "const retries = settlement.retries.slice(1).map((part) => {",
+  ),
+  dueGate("W6: second copies of republished records are sent", "return seen !== place;", "return false;"),
+];

@@ -1,0 +1,165 @@
+/** Damages of the bounds that protect ingest. */
+const INGEST_SRC = "services/ingest/src";
+const BODY = `${INGEST_SRC}/body`;
+const FAIRNESS = `${INGEST_SRC}/fairness`;
+
+const ofBody = (damage, from, to) => ({
+  ...{ damage: `inflated body: ${damage}`, file: `${BODY}/inflated-body.ts`, from, to },
+  tests: [`${BODY}/inflated-body.test.ts`, `${BODY}/batch-body.test.ts`],
+});
+const ofBudget = (damage, from, to) => ({
+  ...{ damage: `body budget: ${damage}`, file: `${BODY}/body-budget.ts`, from, to },
+  tests: [`${BODY}/body-budget.test.ts`],
+});
+const ofQueue = (damage, from, to) => ({
+  ...{ damage: `work queue: ${damage}`, file: `${FAIRNESS}/work-queue.ts`, from, to },
+  tests: [`${FAIRNESS}/work-queue.test.ts`],
+});
+const ofSorter = (damage, from, to) => ({
+  ...{ damage: `batch: ${damage}`, file: `${INGEST_SRC}/accept/sort-calls.ts`, from, to },
+  tests: [`${INGEST_SRC}/accept/sort-calls.test.ts`, "services/ingest/test/acceptance.test.ts"],
+});
+const ofCalls = (damage, from, to, ...tests) => ({
+  ...{ damage: `path of a request: ${damage}`, file: `${INGEST_SRC}/request/take-calls.ts`, from, to, tests },
+});
+
+/** @type {typeof import("./damages.mjs").DAMAGES} */
+export const INGEST = [
+  ofBody("objects are not counted", "if (--containers < 0) return true;", ""),
+  ofBody("values are not counted", "if (--commas < 0 || (depth", "if ((depth"),
+  ofBody("escapes are not counted", "if (--escapes < 0) return true;", ""),
+  ofBody("digits and blanks are not counted", "if (digits < 0) return true;", ""),
+  ofBody("calls are not counted", "&& --calls < 1)", "&& false)"),
+  ofBody("all of each kind together is taken", "return sharesOf(most, left) > SHARES_TOGETHER;", "return false;"),
+  ofBody(
+    "long text that is not ASCII is taken",
+    "if (content.length > mostOfBrotli(sentBytes) && !isAscii(content)) return true;",
+    "",
+  ),
+  ofBudget("no bound of the whole", "held.all + bytes > maxBytes ||", "false ||"),
+  ofBudget("no share of strangers", "held.strangers + bytes > maxBytes * STRANGERS", "false"),
+  ofBudget("no share of strangers' large bodies", "held.strangersLarge + large > maxBytes * STRANGERS_LARGE", "false"),
+  ofBudget("no share left for small bodies", "held.large + large > maxBytes * LARGE", "false"),
+  ofBudget("no share of an address", "> maxBytes * ONE_ADDRESS", "> maxBytes"),
+  ofBudget("no share of a source", "+ bytes > most ?", "+ bytes > Infinity ?"),
+  ofBudget("the slowest is not cut off", "if (rate >= least) continue;", "continue;"),
+  ofBudget("no least rate", "if (body.windowBytes < LEAST_WINDOW_BYTES) {", "if (false) {"),
+  ofQueue("any number of long pieces is begun", "this.#begun < MAX_BEGUN", "true"),
+  ofQueue("work is done as it comes", "if (this.#sources.size === 0 && this.#hasTime(sender))", "if (true)"),
+  ofQueue("strangers have the whole round", "this.#strangersSpentMs < STRANGERS_ROUND_MS);", "true);"),
+  {
+    damage: "fair queue: a sender with its share is let in",
+    file: `${FAIRNESS}/fair-queue.ts`,
+    from: ">= maxWaitingCost / sharers;",
+    to: "< 0;",
+    tests: [`${FAIRNESS}/fair-queue.test.ts`],
+  },
+  {
+    damage: "authentication: any number of requests waits for the table",
+    file: `${INGEST_SRC}/key/authenticate.ts`,
+    from: "if (this.#waiting >= MAX_WAITING_FOR_SOURCES) return CROWDED;",
+    to: "",
+    tests: ["services/ingest/test/hostile.test.ts"],
+  },
+  {
+    damage: "authentication: a refused key is looked up each time",
+    file: `${INGEST_SRC}/key/authenticate.ts`,
+    from: "if (remembered !== undefined) return remembered;",
+    to: "",
+    tests: ["services/ingest/test/hostile.test.ts"],
+  },
+  ofCalls(
+    "a refusal by the header's key waits for the body",
+    `if ("refusal" in named) return refusals.refuse(named.refusal, request, senderOf(named));`,
+    "if (false) return refusals.refuse(LAGGING, request, {});",
+    "services/ingest/test/hostile.test.ts",
+  ),
+  ofCalls(
+    "the content inflated for a key is held",
+    'return "refusal" in opened ? opened : authenticator.authenticate(findWriteKeys(opened.content));',
+    `if ("refusal" in opened) return opened;
+      const found = authenticator.authenticate(findWriteKeys(opened.content));
+      return found instanceof Promise ? found.then((each) => (opened.content.length < 0 ? { ...each } : each)) : found;`,
+    `${INGEST_SRC}/request/take-calls.test.ts`,
+  ),
+  ofCalls(
+    "a limit is asked after the body",
+    "return admission.ofSource(source) ?? admission.ofWork",
+    "return admission.ofWork",
+    "services/ingest/test/source-limit.test.ts",
+  ),
+  ofCalls(
+    "a single call that is too large is parsed",
+    "const isParsed = content.length <= MAX_CALL_BYTES;",
+    "const isParsed = true;",
+    "services/ingest/test/limits.test.ts",
+    "services/ingest/test/hostile.test.ts",
+  ),
+  ofSorter(
+    "a refused call counts as one",
+    "calls + (REFUSED_CALL - 1) * rejected.length > most.calls",
+    "calls > most.calls",
+  ),
+  ofSorter("any number of calls is refused", "batch.rejected.length > MAX_REJECTED_CALLS ?", "false ?"),
+  ofSorter("events have any size", "if (batch.expandedBytes > most.expandedBytes) return REPEATED_CONTEXT;", ""),
+  ofSorter("integrations beside the calls cost nothing", "if (keys === 0 || !isJsonObject(call))", "if (true)"),
+  {
+    damage: "admission: a source's own pending bytes are not counted",
+    file: `${INGEST_SRC}/accept/admission.ts`,
+    from: "if ((pendingOf.get(source.id) ?? 0) > maxPendingBytes - producer.pendingBytes) return LAGGING;",
+    to: "",
+    tests: [`${INGEST_SRC}/accept/admission.test.ts`],
+  },
+  {
+    damage: "late refusals: all are told at once",
+    file: `${INGEST_SRC}/answer/late-refusals.ts`,
+    from: "return told <= PROMPT_REFUSALS;",
+    to: "return true;",
+    tests: [`${INGEST_SRC}/answer/late-refusals.test.ts`],
+  },
+  {
+    damage: "late refusals: held ones are told together",
+    file: `${INGEST_SRC}/answer/late-refusals.ts`,
+    from: "REFUSAL_DELAY_MS * (1 + place)",
+    to: "REFUSAL_DELAY_MS",
+    tests: [`${INGEST_SRC}/answer/late-refusals.test.ts`],
+  },
+  {
+    damage: "pixels: names have no bound",
+    file: `${INGEST_SRC}/routes/query-call.ts`,
+    from: "if (parameters.length > MAX_PARAMETERS) return null;",
+    to: "",
+    tests: [`${INGEST_SRC}/routes/query-call.test.ts`],
+  },
+  {
+    damage: "pixels: the call is read before its key is known",
+    file: `${INGEST_SRC}/routes/pixel.ts`,
+    from: "const key = writeKeyInHeader(request.headers) ?? writeKeyInQuery(request);",
+    to: "pixel.read();\n    const key = writeKeyInHeader(request.headers) ?? writeKeyInQuery(request);",
+    tests: ["services/ingest/test/hostile.test.ts"],
+  },
+  {
+    damage: "settings: 50,000 calls a second of a source by default",
+    file: `${INGEST_SRC}/config.ts`,
+    from: ".default(10_000)",
+    to: ".default(50_000)",
+    tests: [`${INGEST_SRC}/config.test.ts`],
+  },
+  ...[
+    ["any number of open requests", "if (of.requests.length > limits.maxOpenRequests) socket.destroy();", ""],
+    ["an exchange may last for ever", "if (sinceMs < latestMs && !mayLast(requests)) socket.destroy();", "{}"],
+    ["an idle connection stays", "server.setTimeout(limits.idleMs);", ""],
+    ["any number of connections", "server.maxConnections = limits.maxConnections;", ""],
+    ["any number of requests a connection", "server.maxRequestsPerSocket = limits.maxRequests;", ""],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `sockets: ${damage}`, file: "packages/runtime/src/socket-limits.ts", from, to },
+    tests: ["packages/runtime/test/socket-limits.test.ts"],
+  })),
+  {
+    damage: "sockets: the metrics port has no bounds",
+    file: "packages/runtime/src/admin-server.ts",
+    from: "limitSockets(server, options.socketLimits);",
+    to: "",
+    tests: ["packages/runtime/src/admin-server.test.ts"],
+  },
+];

@@ -1,0 +1,46 @@
+/** Damages of the rules that protect secrets, and receivers from them (SECURITY.md). */
+const WEBHOOK = "packages/webhook/src";
+
+const of =
+  (file, ...tests) =>
+  (damage, from, to) => ({ damage, file, from, to, tests });
+
+const answers = of(`${WEBHOOK}/response.ts`, `${WEBHOOK}/response.test.ts`);
+const masks = of(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`, `${WEBHOOK}/mask.test.ts`);
+const guard = of(`${WEBHOOK}/address-guard.ts`, `${WEBHOOK}/address-guard.test.ts`);
+const logs = of("packages/runtime/src/redact.ts", "packages/runtime/src/redact.test.ts");
+const settings = of(
+  "packages/core/src/config/destination-settings.ts",
+  "packages/core/src/config/destination-settings.test.ts",
+);
+
+/** @type {typeof import("./damages.mjs").DAMAGES} */
+export const SECRETS = [
+  answers(
+    "an answer shows the next secret",
+    "for (const secret of [active, next, previous])",
+    "for (const secret of [active, previous])",
+  ),
+  answers("an answer shows a secret in base64", "forms.add(whole);", ""),
+  answers(
+    "an answer shows the password of a Basic pair",
+    "for (const known of [pair, password])",
+    "for (const known of [pair])",
+  ),
+  answers("an answer shows the values of static headers", "addForms(forms, value);\n", "\n"),
+  masks("an answer shows a secret with escapes", "ranges.push(...encodedRanges(text, secrets, escapes));", "{}"),
+  guard("168.63.129.16 is let through", `[[ipaddr.IPv4.parse("168.63.129.16"), 32]]`, "[]"),
+  guard("ISATAP is let through", "return tunnelled === null || mayReach(tunnelled);", "return true;"),
+  guard("denied networks are let through", "if (isIn(denied, address)) return false;\n    if", "if"),
+  guard("all ports are let through", "open.size === 0 || open.has(port)", "true"),
+  logs("a log masks no texts", "const redacted = redactText(text);", "const redacted = text;"),
+  logs("a log masks no names", "return isPlain || !isSecretName(name) ?", "return true ?"),
+  settings("short secrets are taken", "const MIN_SECRET_LENGTH = 16;", "const MIN_SECRET_LENGTH = 1;"),
+  {
+    damage: "dedupe's seed is fixed",
+    file: "services/router/src/dedupe.ts",
+    from: "return { high: randomInt(2 ** 32), low: randomInt(2 ** 32) };",
+    to: "return { high: 1, low: 2 };",
+    tests: ["services/router/src/dedupe.test.ts"],
+  },
+];
