@@ -1,43 +1,22 @@
 /** The Segment library of web pages, in a real browser, against a whole installation. */
 
-import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { hasGoodSignature } from "@posthaste/testkit/signature";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Browser, type BrowserRequest, type LoadOptions, startBrowser, type Visit } from "./browser.ts";
+import { describe, expect, it } from "vitest";
+import type { BrowserRequest, LoadOptions, Visit } from "./browser.ts";
 import { sendBatch } from "./calls.ts";
-import { type Installation, startInstallation } from "./installation.ts";
 import { blocksUnder } from "./page-blocks.ts";
 import { bodyOf, createRoute, firstAttempts, messageIdsOf, type Route } from "./route.ts";
+import { browser, hasNoBrowser, useConsole } from "./use-console.ts";
+import { installation, receiver, useServiceWith } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000 };
 /** More than a test sends by itself, and few enough to go beyond at will. */
 const CALLS_PER_SECOND = 20;
 
-const found = await provideProgram(CHROMIUM, process.env);
-if ("missing" in found) process.stdout.write(`the browser's tests are skipped: ${found.missing}\n`);
-
-describe.skipIf("missing" in found)("the real @segment/analytics-next in Chromium, from another origin", () => {
-  let installation: Installation;
-  let receiver: Receiver;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    if ("missing" in found) return;
-    [installation, receiver, browser] = await Promise.all([
-      startInstallation({ settings: { POSTHASTE_SOURCE_CALLS_PER_SECOND: String(CALLS_PER_SECOND) } }),
-      startReceiver(),
-      startBrowser(found.path),
-    ]);
-  });
-
-  afterAll(async () => {
-    await browser.close();
-    await installation.close();
-    await receiver.close();
-    expect(installation.unexpectedExits).toEqual([]);
-  });
+describe.skipIf(hasNoBrowser)("the real @segment/analytics-next in Chromium, from another origin", () => {
+  useConsole();
+  useServiceWith("ingest", { POSTHASTE_SOURCE_CALLS_PER_SECOND: String(CALLS_PER_SECOND) });
 
   const requestsOf = (route: Route) => firstAttempts(receiver.requestsTo(route.path));
 

@@ -63,6 +63,7 @@ export interface Browser {
   readonly visit: () => Promise<Visit>;
   /** A page with empty storage that is nowhere yet. */
   readonly openPage: () => Promise<Page>;
+  readonly closePages: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -103,6 +104,9 @@ export async function startBrowser(executablePath: string): Promise<Browser> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
       context.setDefaultTimeout(PATIENCE_MS);
       return context.newPage();
+    },
+    closePages: async () => {
+      await Promise.all(browser.contexts().map((context) => context.close()));
     },
     close: async () => {
       await browser.close();

@@ -261,19 +261,19 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
   it("is told no write key where one may read alone, and every one where one may write", async () => {
     const { control } = installation;
     const { destinationId, sourceId, writeKey } = await createRoute(installation, receiver, "/keyed");
-    const { link } = (await control.call("POST", "/v1/tokens", { name: "dana", scopes: ["read"], link: true })) as {
+    const { link } = (await control.call("POST", "/v1/tokens", { name: "reader", scopes: ["read"], link: true })) as {
       readonly link: string;
     };
     const ofSource = `/sources/${sourceId}`;
     const addresses = ["/overview", "/sources", ofSource, `/destinations/${destinationId}?tab=settings`, "/activity"];
-    const dana = await openConsole(browser, installation, { link });
-    expect(await secretsShown(dana.page, { addresses, secrets: { writeKey } })).toEqual([]);
+    const reader = await openConsole(browser, installation, { link });
+    expect(await secretsShown(reader.page, { addresses, secrets: { writeKey } })).toEqual([]);
     const writer = await openConsole(browser, installation);
     expect(await secretsShown(writer.page, { addresses: [ofSource], secrets: { writeKey } })).toEqual([
       `writeKey in the page at ${ofSource}`,
       `writeKey in what control answered at ${ofSource}`,
     ]);
-    expect([dana.faults(), writer.faults()]).toEqual([[], []]);
+    expect([reader.faults(), writer.faults()]).toEqual([[], []]);
   });
 });
 

@@ -7,7 +7,7 @@ import { sendOne } from "./calls.ts";
 import { expectNothingSideways, expectSound, openConsole } from "./console-flow.ts";
 import type { Installation } from "./installation.ts";
 import { INVITATIONS, nextStreamEnd, pasteAnywhere, revoke, takeTokenForTerminal } from "./invitation.ts";
-import { createRoute, messageIdsOf, NO_ROUTE, untilAllHave } from "./route.ts";
+import { createRoute, messageIdsOf, NO_ROUTE, removeDestinations, untilAllHave } from "./route.ts";
 import { ARRIVAL, browser, hasNoBrowser, tell, useConsole } from "./use-console.ts";
 import { installation, receiver } from "./use-installation.ts";
 
@@ -20,6 +20,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       ["by Enter alone", 1280, true],
       ["on a phone", 360, false],
     ])("takes the sign-in link, five steps and no typed field %s", async (way, width, hasKeysAlone) => {
+      // The overview then has nothing to show.
       await removeDestinations(installation);
       const beganAtMs = performance.now();
       const flow = await openConsole(browser, installation, { width });
@@ -205,16 +206,4 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
 async function countSources({ control }: Installation): Promise<number> {
   const { data } = (await control.call("GET", "/v1/sources?limit=200")) as { readonly data: readonly unknown[] };
   return data.length;
-}
-
-/** So that the overview has nothing to show. */
-async function removeDestinations(installation: Installation): Promise<void> {
-  const { controlUrl, adminToken } = installation.system;
-  const headers = { authorization: `Bearer ${adminToken}` };
-  const listed = await fetch(`${controlUrl}/v1/destinations`, { headers });
-  const { data } = (await listed.json()) as { readonly data: readonly { readonly id: string }[] };
-  for (const { id } of data) {
-    expect((await fetch(`${controlUrl}/v1/destinations/${id}`, { method: "DELETE", headers })).status).toBe(204);
-  }
-  await untilAllHave(installation);
 }

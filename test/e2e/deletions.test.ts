@@ -6,8 +6,7 @@ import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 200 };
 
-// Long enough that what is retried is not given up before it is looked at, however slow the machine is.
-useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,2s", POSTHASTE_RETRY_WINDOW: "30m" } });
+useInstallation();
 
 interface Told {
   readonly destinationId: string;

@@ -1,7 +1,4 @@
-/**
- * A whole installation for one test file: the four services as processes, on ports and topics of their own, over the
- * run's brokers. Ends with the file, its topics with it.
- */
+/** A whole installation: the four services as processes, on ports and topics of their own, over the run's brokers. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,6 +9,7 @@ import { findFreePorts } from "@posthaste/local-stack/ports";
 import { scratchFolder } from "@posthaste/local-stack/scratch-folder";
 import { type System, startSystem } from "@posthaste/local-stack/system";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
+import { topicPrefixOf } from "./global-setup.ts";
 
 export interface Installation {
   readonly system: System;
@@ -32,14 +30,16 @@ export interface InstallationOptions {
   readonly longLived?: boolean;
   /** A cluster of its own, secured, whose log says each request that was granted or denied. */
   readonly secured?: boolean;
+  /** The folder of the run (global-setup.ts) that removes its data and its topics, where nobody closes it. */
+  readonly runFolder?: string | undefined;
 }
 
 /** Starts it; answers when every service is ready. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
-  const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined } = options;
-  const prefix = uniqueName("e2e");
+  const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined, runFolder } = options;
+  const prefix = runFolder ? topicPrefixOf(runFolder) + randomBytes(6).toString("hex") : uniqueName("e2e");
   // A benchmark measures a disk.
-  const parent = longLived ? tmpdir() : scratchFolder(process.env);
+  const parent = runFolder ?? (longLived ? tmpdir() : scratchFolder(process.env));
   const dataDir = await mkdtemp(join(parent, "posthaste-e2e-"));
   const [ingest = 0, control = 0, first = 0, second = 0, third = 0, fourth = 0] = await findFreePorts(6);
   const unexpectedExits: string[] = [];

@@ -28,7 +28,7 @@ beforeAll(async () => {
   // A receiver that takes its time, so that something is always in flight when a service dies.
   [installation, receiver] = await Promise.all([startInstallation(), startReceiver({ script: { delayMs: 5 } })]);
   const [port = 0] = await findFreePorts(1);
-  second = installation.system.another("delivery", port);
+  second = installation.system.another("delivery", { adminPort: port });
   await second.start();
 });
 

@@ -5,7 +5,7 @@ import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
 import { bodyOf, createRoute, messageIdsOf, untilKnown } from "./route.ts";
 import { countUnanswered, undisturbed } from "./undisturbed.ts";
-import { installation, receiver, useInstallation } from "./use-installation.ts";
+import { installation, receiver, useInstallation, useOwnInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 /** For what is read from a whole topic, which costs the broker and this process more than a look at what came. */
@@ -27,7 +27,7 @@ const deadLetters = () =>
   });
 
 describe("within the retry window", () => {
-  useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s" } });
+  useInstallation();
 
   it("gives a receiver that fails for a while every event by the retry topics, attempts counted", async () => {
     const route = await createRoute(installation, receiver, "/recovers");
@@ -172,7 +172,7 @@ describe("within the retry window", () => {
 
 describe("at the end of the retry window", () => {
   // Four hours in twelve seconds.
-  useInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" } });
+  useOwnInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" } });
 
   it("puts every event of a receiver that fails for the window into the dead-letter topic, with why", async () => {
     const route = await createRoute(installation, receiver, "/dead");

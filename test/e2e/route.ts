@@ -84,6 +84,20 @@ export async function untilAllHave({ system, names }: Installation): Promise<voi
   }, PATIENCE);
 }
 
+/** Removes every destination, and answers when every service knows. */
+export async function removeDestinations(installation: Installation): Promise<void> {
+  const { control } = installation;
+  const list = async () => (await control.call("GET", "/v1/destinations?limit=200")) as { readonly data: Listed[] };
+  for (let { data } = await list(); data.length > 0; { data } = await list()) {
+    for (const { id } of data) await control.call("DELETE", `/v1/destinations/${id}`);
+  }
+  await untilAllHave(installation);
+}
+
+interface Listed {
+  readonly id: string;
+}
+
 export function bodyOf(request: ReceivedRequest): Record<string, unknown> {
   return JSON.parse(request.body.toString("utf8")) as Record<string, unknown>;
 }

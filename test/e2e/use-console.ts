@@ -1,4 +1,8 @@
-/** A whole installation and a browser for the stories of a test file: a person at the console. */
+/**
+ * A whole installation and a browser for the stories of a test file: a person at the console.
+ *
+ * Owns: the browser, of which a process has one. It ends with the process, and its pages end with their file.
+ */
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { afterAll, beforeAll } from "vitest";
 import { type Browser, startBrowser } from "./browser.ts";
@@ -12,19 +16,32 @@ if ("missing" in found) process.stdout.write(`the console's stories are skipped:
 
 /** Without a browser the stories are skipped. */
 export const hasNoBrowser = "missing" in found;
-/** That of the file that runs. */
 export let browser: Browser;
+let ofProcess: Promise<Browser> | undefined;
 
 /** To be called at the top of a test file's stories. */
 export function useConsole(): void {
   useInstallation();
+  useBrowser();
+}
+
+/** The browser alone. */
+export function useBrowser(): void {
   beforeAll(async () => {
     if ("missing" in found) return;
-    browser = await startBrowser(found.path);
+    ofProcess ??= start(found.path);
+    browser = await ofProcess;
   });
   afterAll(async () => {
-    if (!hasNoBrowser) await browser.close();
+    if (!hasNoBrowser) await browser.closePages();
   });
+}
+
+async function start(path: string): Promise<Browser> {
+  const started = await startBrowser(path);
+  // Vitest ends so a process that has no more files. At an exit the driver ends the browser at once.
+  process.once("SIGTERM", () => process.exit());
+  return started;
 }
 
 /** Prints a figure: what it may be is judged where nothing else runs. */

@@ -1,14 +1,29 @@
 /** The installation and the receiver of a whole test file. */
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
+
+import type { ServiceName } from "@posthaste/local-stack/services";
+import type { StackProcess } from "@posthaste/local-stack/stack-process";
+import { type Receiver, type ReceiverOptions, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, expect } from "vitest";
 import { type Installation, type InstallationOptions, startInstallation } from "./installation.ts";
+import { sharedInstallation, tidy } from "./shared-installation.ts";
 
 /** Those of the file that runs. */
 export let installation: Installation;
 export let receiver: Receiver;
 
-/** To be called at the top of a test file: no process of its installation may end before it. */
-export function useInstallation(options: InstallationOptions = {}): void {
+/** To be called at the top of a test file: it has the installation of its process (shared-installation.ts). */
+export function useInstallation(options: ReceiverOptions = {}): void {
+  beforeAll(async () => {
+    [installation, receiver] = await Promise.all([sharedInstallation(), startReceiver(options)]);
+  });
+  afterAll(async () => {
+    await tidy(installation);
+    await receiver.close();
+  });
+}
+
+/** The same with one of its own, with settings or brokers that no other has. */
+export function useOwnInstallation(options: InstallationOptions = {}): void {
   beforeAll(async () => {
     [installation, receiver] = await Promise.all([startInstallation(options), startReceiver()]);
   });
@@ -16,5 +31,19 @@ export function useInstallation(options: InstallationOptions = {}): void {
     await installation.close();
     await receiver.close();
     expect(installation.unexpectedExits).toEqual([]);
+  });
+}
+
+/** For the tests of a `describe`: a process with other settings in the place of one of the installation's services. */
+export function useServiceWith(name: ServiceName, settings: Readonly<Record<string, string>>): void {
+  let other: StackProcess;
+  beforeAll(async () => {
+    other = installation.system.another(name, { settings });
+    await installation.system.process(name).stop();
+    await other.start();
+  });
+  afterAll(async () => {
+    await other.stop();
+    await installation.system.process(name).start();
   });
 }

@@ -10,7 +10,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { expect, it, onTestFinished } from "vitest";
 import { bodyOf, createRoute } from "../e2e/route.ts";
-import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
+import { installation, receiver, useOwnInstallation } from "../e2e/use-installation.ts";
 import { isLong, longRounds } from "./form.ts";
 import { printWithLoad, toTable } from "./table.ts";
 
@@ -20,7 +20,7 @@ const USERS = isLong ? 5000 : 1000;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 100 };
 
-useInstallation({ settings: { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" } });
+useOwnInstallation({ settings: { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" } });
 
 /** What each user's newest identify says. */
 function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMap<string, unknown> {
@@ -39,7 +39,7 @@ function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMa
 it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoever was killed", async () => {
   const { control, system } = installation;
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
-  const emitter = system.another("control", adminPort, controlPort);
+  const emitter = system.another("control", { adminPort, controlPort });
   onTestFinished(() => emitter.stop());
   await emitter.start();
   const route = await createRoute(installation, receiver, "/audience");

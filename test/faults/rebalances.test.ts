@@ -34,7 +34,7 @@ let second: StackProcess;
 beforeAll(async () => {
   [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
   const [port = 0] = await findFreePorts(1);
-  second = installation.system.another("delivery", port);
+  second = installation.system.another("delivery", { adminPort: port });
 });
 
 afterAll(async () => {

@@ -72,7 +72,7 @@ beforeAll(async () => {
   ]);
   const { system } = installation;
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
-  const second = system.another("control", adminPort, controlPort);
+  const second = system.another("control", { adminPort, controlPort });
   await second.start();
   controls = [
     {

@@ -37,6 +37,15 @@ export interface SystemOptions extends LocalStackOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
+/** Each port is that of the service's own process by default, in whose place another may stand. */
+export interface AnotherOptions {
+  readonly adminPort?: number;
+  /** For control's API. */
+  readonly controlPort?: number;
+  /** `POSTHASTE_…` settings beside those of the service's own process. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 export interface System {
   readonly stack: LocalStack;
   readonly ingestUrl: string;
@@ -47,11 +56,8 @@ export interface System {
   readonly processes: readonly StackProcess[];
   /** Answers the process `kafka-1`, `schema-registry`, `ingest` … Throws for any other name. */
   readonly process: (name: string) => StackProcess;
-  /**
-   * Answers another process of a service. It is not started yet and not among `processes`: the caller ends it. Another
-   * control needs a port of its own for its API too.
-   */
-  readonly another: (name: ServiceName, adminPort: number, controlPort?: number) => StackProcess;
+  /** Answers another process of a service. It is not started yet and not among `processes`: the caller ends it. */
+  readonly another: (name: ServiceName, options: AnotherOptions) => StackProcess;
   /** Runs the program that makes the topics once more, with these settings beside its own. */
   readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
   /** Ends all of it within about `deadlineMs`. */
@@ -129,9 +135,10 @@ function toSystem({ stack, services, serviceOptions, log }: Started): System {
       if (!found) throw new Error(`no process ${name}; there are ${processes.map((each) => each.name).join(", ")}`);
       return found;
     },
-    another: (name, adminPort, controlPort = ports.control) => {
+    another: (name, { adminPort = ports.admin[name], controlPort = ports.control, settings = {} }) => {
       const admin = { ...ports.admin, [name]: adminPort };
-      return prepareService(name, { ...serviceOptions, ports: { ...ports, control: controlPort, admin } });
+      const others = { ports: { ...ports, control: controlPort, admin }, env: { ...env, ...settings } };
+      return prepareService(name, { ...serviceOptions, ...others });
     },
     makeTopics: (settings) => runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings } }), log),
     stop: async (deadlineMs = 12_000) => {
