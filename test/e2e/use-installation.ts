@@ -2,6 +2,7 @@
 
 import type { ServiceName } from "@posthaste/local-stack/services";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
+import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, type ReceiverOptions, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, expect } from "vitest";
 import { type Installation, type InstallationOptions, startInstallation } from "./installation.ts";
@@ -34,16 +35,27 @@ export function useOwnInstallation(options: InstallationOptions = {}): void {
   });
 }
 
-/** For the tests of a `describe`: a process with other settings in the place of one of the installation's services. */
-export function useServiceWith(name: ServiceName, settings: Readonly<Record<string, string>>): void {
+/** A control that was started answers a moment after it is alive. */
+function untilControlAnswers(): Promise<unknown> {
+  return eventually(() => installation.control.call("GET", "/v1/sources"), { timeoutMs: 60_000 });
+}
+
+/**
+ * For the tests of a `describe` or a file: a process with other settings in the place of one of the installation's
+ * services. The answer is there once the tests run.
+ */
+export function useServiceWith(name: ServiceName, settings: Readonly<Record<string, string>>): () => StackProcess {
   let other: StackProcess;
   beforeAll(async () => {
     other = installation.system.another(name, { settings });
     await installation.system.process(name).stop();
     await other.start();
+    await untilControlAnswers();
   });
   afterAll(async () => {
     await other.stop();
     await installation.system.process(name).start();
+    await untilControlAnswers();
   });
+  return () => other;
 }

@@ -10,17 +10,21 @@ import { eventually } from "@posthaste/testkit/eventually";
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { expect, it, onTestFinished } from "vitest";
 import { bodyOf, createRoute } from "../e2e/route.ts";
-import { installation, receiver, useOwnInstallation } from "../e2e/use-installation.ts";
-import { isLong, longRounds } from "./form.ts";
+import { installation, receiver, useInstallation, useServiceWith } from "../e2e/use-installation.ts";
+import { createRandom } from "../model/random.ts";
+import { isLong, longRounds, printSeed } from "./form.ts";
 import { printWithLoad, toTable } from "./table.ts";
 
+/** Each of three is killed in turn. */
 const ROUNDS = isLong ? longRounds(10) : 3;
-const VICTIMS = ["control", "router", "emitter"];
 const USERS = isLong ? 5000 : 1000;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 100 };
 
-useOwnInstallation({ settings: { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" } });
+const SETTINGS = { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2s" };
+
+useInstallation();
+const ownControl = useServiceWith("control", SETTINGS);
 
 /** What each user's newest identify says. */
 function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMap<string, unknown> {
@@ -38,8 +42,9 @@ function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMa
 
 it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoever was killed", async () => {
   const { control, system } = installation;
+  const random = createRandom(printSeed("audiences"));
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
-  const emitter = system.another("control", { adminPort, controlPort });
+  const emitter = system.another("control", { adminPort, controlPort, settings: SETTINGS });
   onTestFinished(() => emitter.stop());
   await emitter.start();
   const route = await createRoute(installation, receiver, "/audience");
@@ -48,13 +53,13 @@ it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoeve
   };
   let members: readonly string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    members = Array.from({ length: USERS }, (_, index) => `user-${index}`).filter(() => Math.random() < 0.5);
+    members = Array.from({ length: USERS }, (_, index) => `user-${index}`).filter(() => random() < 0.5);
     const sync = (): Promise<unknown> => control.call("PUT", `/v1/audiences/${id}/members`, members);
-    const victim = VICTIMS[round % VICTIMS.length];
-    const killed = victim === "emitter" ? emitter : system.process(victim ?? "control");
+    const victims = [ownControl(), system.process("router"), emitter];
+    const killed = victims[round % victims.length] ?? emitter;
     // The first attempt fails with its control, or where a busy broker does not answer in time; it is made again.
     const first = sync().catch(() => undefined);
-    await delay(Math.random() * 1000);
+    await delay(random() * 1000);
     await killed.kill();
     await first;
     await killed.start();

@@ -5,3 +5,10 @@ export const isLong = process.env["POSTHASTE_LONG"] === "true";
 export function longRounds(otherwise: number): number {
   return Number(process.env["POSTHASTE_FAULT_ROUNDS"] || otherwise);
 }
+
+/** The seed of a file's random choices: POSTHASTE_FAULT_SEED, which repeats them, or another each time. Prints it. */
+export function printSeed(of: string): number {
+  const seed = Number(process.env["POSTHASTE_FAULT_SEED"] || Date.now() % 2 ** 31);
+  process.stdout.write(`${of}: POSTHASTE_FAULT_SEED=${seed}\n`);
+  return seed;
+}

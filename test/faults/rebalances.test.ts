@@ -9,10 +9,9 @@ import { findFreePorts } from "@posthaste/local-stack/ports";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
+import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
 import { createArrivals } from "./arrivals.ts";
 import { explainArrivals } from "./explained-arrivals.ts";
 import { isLong } from "./form.ts";
@@ -27,20 +26,17 @@ const BETWEEN_MS = isLong ? 10_000 : 2_000;
 const ANSWER_MS = 20;
 const ARRIVAL = { timeoutMs: 120_000, intervalMs: 50 };
 
-let installation: Installation;
-let receiver: Receiver;
 let second: StackProcess;
 
+useInstallation();
+
 beforeAll(async () => {
-  [installation, receiver] = await Promise.all([startInstallation(), startReceiver()]);
   const [port = 0] = await findFreePorts(1);
   second = installation.system.another("delivery", { adminPort: port });
 });
 
 afterAll(async () => {
   await second.stop();
-  await installation.close();
-  await receiver.close();
 });
 
 it(
@@ -101,7 +97,6 @@ it(
     printWithLoad(toTable(["round", "the second member", "delivered so far", "repeated", "longest gap ms"], rows));
     expect((await explainArrivals(arrivals, system.stack, names)).disordered).toBe(0);
     expect(first.pid).toBe(firstPid);
-    expect(installation.unexpectedExits).toEqual([]);
   },
   isLong ? 10 * 60_000 : 180_000,
 );

@@ -9,17 +9,16 @@ import { type ControlClient, createControlClient } from "@posthaste/local-stack/
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { eventually } from "@posthaste/testkit/eventually";
-import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sendOne } from "../e2e/calls.ts";
-import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { readTopic } from "../e2e/read-topic.ts";
 import { createRoute, type Route } from "../e2e/route.ts";
+import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
 import { writeLetters } from "../e2e/write-letters.ts";
 import { type Ask, changeConfig } from "./config-changes.ts";
 import { explainArrivals } from "./explained-arrivals.ts";
 import { foldTopic } from "./folded-topic.ts";
-import { isLong } from "./form.ts";
+import { isLong, printSeed } from "./form.ts";
 
 const LETTERS = isLong ? 100_000 : 1500;
 /** So that ten seconds and more are left when its process is killed, however the machine stands meanwhile. */
@@ -52,24 +51,20 @@ interface ReplayAnswer {
   readonly endedAt: string | null;
 }
 
-let installation: Installation;
-let receiver: Receiver;
 let controls: readonly [Control, Control];
 const arrivedAtMs: number[] = [];
 /** How often each message came. */
 const arrivals = new Map<string, number>();
 
+useInstallation({
+  onRequest: ({ headers }) => {
+    const messageId = headers["x-message-id"] ?? "";
+    arrivedAtMs.push(performance.now());
+    arrivals.set(messageId, (arrivals.get(messageId) ?? 0) + 1);
+  },
+});
+
 beforeAll(async () => {
-  [installation, receiver] = await Promise.all([
-    startInstallation(),
-    startReceiver({
-      onRequest: ({ headers }) => {
-        const messageId = headers["x-message-id"] ?? "";
-        arrivedAtMs.push(performance.now());
-        arrivals.set(messageId, (arrivals.get(messageId) ?? 0) + 1);
-      },
-    }),
-  ]);
   const { system } = installation;
   const [adminPort = 0, controlPort = 0] = await findFreePorts(2);
   const second = system.another("control", { adminPort, controlPort });
@@ -94,8 +89,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await controls[1].process.stop();
-  await installation.close();
-  await receiver.close();
 });
 
 const write = (route: Route, name: string, count: number): Promise<void> =>
@@ -209,7 +202,7 @@ it(
   `is asked, beside the other, for ${CHANGES} changes of the configuration: all end equal at both and in every service`,
   async () => {
     const { system, names } = installation;
-    const seed = Date.now() % 2 ** 31;
+    const seed = printSeed("replays");
     const asks = controls.map(({ ask }) => ask);
     const begunAtMs = performance.now();
     const { writeKeys, answers } = await changeConfig({
