@@ -5,12 +5,9 @@ import { type Call, sendBatch } from "./calls.ts";
 import { readDeadLetters } from "./dead-letters.ts";
 import { bodyOf, createRoute, messageIdsOf, untilKnown } from "./route.ts";
 import { countUnanswered, undisturbed } from "./undisturbed.ts";
-import { installation, receiver, useInstallation, useOwnInstallation } from "./use-installation.ts";
+import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
-/** For what is read from a whole topic, which costs the broker and this process more than a look at what came. */
-const READ = { timeoutMs: 60_000, intervalMs: 500 };
-
 const calls = (name: string, count: number): Call[] =>
   Array.from({ length: count }, (_, index) => ({
     type: "track",
@@ -26,9 +23,9 @@ const deadLetters = () =>
     names: installation.names,
   });
 
-describe("within the retry window", () => {
-  useInstallation();
+useInstallation();
 
+describe("within the retry window", () => {
   it("gives a receiver that fails for a while every event by the retry topics, attempts counted", async () => {
     const route = await createRoute(installation, receiver, "/recovers");
     let isDown = true;
@@ -167,31 +164,5 @@ describe("within the retry window", () => {
     const again = (await countUnanswered(installation)) - unanswered;
     expect(receiver.requestsTo(owed).length).toBeLessThanOrEqual(before + 1 + again);
     expect(receiver.requestsTo(served)).toHaveLength(1);
-  });
-});
-
-describe("at the end of the retry window", () => {
-  // Four hours in twelve seconds.
-  useOwnInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,2s,3s,3s,3s", POSTHASTE_RETRY_WINDOW: "12s" } });
-
-  it("puts every event of a receiver that fails for the window into the dead-letter topic, with why", async () => {
-    const route = await createRoute(installation, receiver, "/dead");
-    receiver.script(route.path, { status: 500 });
-    const sent = calls("dead", 10);
-    expect(await sendBatch(installation.system.ingestUrl, route.writeKey, sent)).toBe(200);
-    const dead = await eventually(async () => {
-      const found = (await deadLetters()).filter((letter) => letter.destinationId === route.destinationId);
-      expect(new Set(found.map((letter) => letter.messageId))).toEqual(new Set(sent.map((call) => call.messageId)));
-      return found;
-    }, READ);
-    expect(dead).toHaveLength(sent.length);
-    for (const letter of dead) {
-      expect(letter.reason).toBe("window_expired");
-      expect(letter.attempts).toBeGreaterThanOrEqual(1);
-    }
-    // The last try may have been deferred instead of sent, the breaker being open: then there is no answer to show.
-    const answers = dead.flatMap(({ lastAttempt }) => lastAttempt.map(({ status, error }) => status ?? error));
-    const others = answers.filter((answer) => answer !== 500);
-    expect(others.length, `${others}`).toBeLessThanOrEqual(await countUnanswered(installation));
   });
 });
