@@ -8,6 +8,7 @@ import { findAxeViolations } from "@posthaste/testkit/axe";
 import { pressChord } from "@posthaste/testkit/chord";
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
+import { isLong } from "../faults/form.ts";
 import type { Browser } from "./browser.ts";
 import type { Installation } from "./installation.ts";
 
@@ -100,10 +101,10 @@ export async function openConsole(
   };
 }
 
-/** Nothing sideways, and nothing that axe finds. */
+/** Nothing sideways, and in the long form nothing that axe finds: the console's own tests show axe every page. */
 export async function expectSound(page: Page): Promise<void> {
   await expectNothingSideways(page);
-  expect(await findAxeViolations(page)).toEqual([]);
+  if (isLong) expect(await findAxeViolations(page)).toEqual([]);
 }
 
 /** Nothing of the page is to be scrolled to sideways. */

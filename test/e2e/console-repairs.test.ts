@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLong, rowsOf } from "../faults/form.ts";
 import { sendBatch, sendOne } from "./calls.ts";
 import { type ConsoleFlow, expectNothingSideways, openConsole } from "./console-flow.ts";
 import { makeAccess, pagesLeftOut, secretsKept, secretsShown } from "./known-secrets.ts";
@@ -12,6 +13,9 @@ import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
 import { installation, receiver } from "./use-installation.ts";
 
 const POLL = { timeout: 60_000 };
+/** The pages that say something of secrets, tokens, links or headers. The long form looks at every page. */
+const MAY_SHOW_SECRETS =
+  /^\/(connect\/|events\/|replays\/|activity|access|test-receivers|destinations\/\w+\?tab=(?!health))/;
 
 describe.skipIf(hasNoBrowser)("a person at the console", () => {
   useConsole();
@@ -124,11 +128,16 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     });
   });
 
-  it.each([
-    ["by mouse", 1280, false],
-    ["by touch of a phone's width", 360, false],
-    ["by the keyboard alone, on a phone", 360, true],
-  ])(
+  it.each(
+    rowsOf(
+      [
+        ["by mouse", 1280, false],
+        ["by touch of a phone's width", 360, false],
+        ["by the keyboard alone, on a phone", 360, true],
+      ],
+      "by the keyboard alone, on a phone",
+    ),
+  )(
     "rotates a secret in four steps at 50 requests a second %s, and no signature is bad",
     async (_, width, hasKeysAlone) => {
       const { control, system } = installation;
@@ -238,7 +247,9 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     const ofAccess = { ...access.secrets, token: system.adminToken, session: session?.value ?? "" };
     const secrets = { sharedSecret, next, header, ...ofAccess };
     expect(Object.values(secrets).filter((secret) => secret.length < 16)).toEqual([]);
-    expect(await secretsShown(page, { addresses, secrets })).toEqual([]);
+    const looked = isLong ? addresses : addresses.filter((address) => MAY_SHOW_SECRETS.test(address));
+    expect(looked.length).toBeGreaterThan(8);
+    expect(await secretsShown(page, { addresses: looked, secrets })).toEqual([]);
     const file = await fetch(`${system.controlUrl}/v1/dead-letters/export?format=csv`, {
       headers: { authorization: `Bearer ${system.adminToken}` },
     });

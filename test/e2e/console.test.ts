@@ -1,7 +1,11 @@
-/** A person who comes to the console, in a real browser, against a whole installation. */
+/**
+ * A person who comes to the console, in a real browser, against a whole installation. Each flow is walked one way, and
+ * in the long form by mouse, by the keyboard alone and on a phone.
+ */
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Locator } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { rowsOf } from "../faults/form.ts";
 import { startBadUrls } from "./bad-urls.ts";
 import { sendOne } from "./calls.ts";
 import { expectNothingSideways, expectSound, openConsole } from "./console-flow.ts";
@@ -15,11 +19,16 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
   useConsole();
 
   describe("the way from nothing to the first event delivered", () => {
-    it.each([
-      ["by mouse", 1280, false],
-      ["by Enter alone", 1280, true],
-      ["on a phone", 360, false],
-    ])("takes the sign-in link, five steps and no typed field %s", async (way, width, hasKeysAlone) => {
+    it.each(
+      rowsOf(
+        [
+          ["by mouse", 1280, false],
+          ["by Enter alone", 1280, true],
+          ["on a phone", 360, false],
+        ],
+        "by Enter alone",
+      ),
+    )("takes the sign-in link, five steps and no typed field %s", async (way, width, hasKeysAlone) => {
       // The overview then has nothing to show.
       await removeDestinations(installation);
       const beganAtMs = performance.now();
@@ -102,11 +111,16 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await eventually(async () => expect((await verdictOf()).cause).toBe("dead_letter"), ARRIVAL);
     });
 
-    it.each([
-      ["by a key, a paste and Enter", 1280, true],
-      ["by a key, a paste and Enter, on a phone", 360, true],
-      ["by a click, a paste and a click, on a phone", 360, false],
-    ])("is told %s, in two steps and a paste", async (way, width, hasKeysAlone) => {
+    it.each(
+      rowsOf(
+        [
+          ["by a key, a paste and Enter", 1280, true],
+          ["by a key, a paste and Enter, on a phone", 360, true],
+          ["by a click, a paste and a click, on a phone", 360, false],
+        ],
+        "by a click, a paste and a click, on a phone",
+      ),
+    )("is told %s, in two steps and a paste", async (way, width, hasKeysAlone) => {
       const flow = await openConsole(browser, installation, { width });
       const { page, press, click, paste, faults } = flow;
       await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -158,7 +172,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await eventually(() => expect(receiver.requestsTo("/shared")).toHaveLength(1), ARRIVAL);
     });
 
-    it.each(INVITATIONS)(
+    it.each(rowsOf(INVITATIONS, "by mouse"))(
       "is invited %s in four steps, reads in two, and is shut out at once",
       async (way, width, invite) => {
         const name = `Shared ${way}`;

@@ -1,6 +1,11 @@
 /** Each fault run has a short form, for every run of the tests, and a long one, for `npm run test:long -- files`. */
 export const isLong = process.env["POSTHASTE_LONG"] === "true";
 
+/** The rows of a table of cases: all of them in the long form, and the named one in the short. */
+export function rowsOf<T extends readonly [name: string, ...rest: unknown[]]>(rows: readonly T[], short: string) {
+  return isLong ? rows : rows.filter(([name]) => name === short);
+}
+
 /** How often the long form does what it does: POSTHASTE_FAULT_ROUNDS, else `otherwise`. */
 export function longRounds(otherwise: number): number {
   return Number(process.env["POSTHASTE_FAULT_ROUNDS"] || otherwise);
