@@ -23,15 +23,18 @@ describe("the membership's file", () => {
   let folder: string;
   let controls: TestControl[];
 
+  beforeAll(async () => {
+    topics = await createTestTopics("membership");
+  });
   beforeEach(async () => {
-    [topics, folder] = await Promise.all([createTestTopics("membership"), mkdtemp(join(tmpdir(), "membership-"))]);
+    folder = await mkdtemp(join(tmpdir(), "membership-"));
     controls = [];
   });
   afterEach(async () => {
     for (const control of controls) await control.stop();
     await rm(folder, { recursive: true, force: true });
-    await topics.remove();
   });
+  afterAll(() => topics.remove());
 
   async function start(env: Readonly<Record<string, string>> = {}): Promise<TestControl> {
     const control = await startTestControl(topics, { env });
@@ -43,30 +46,7 @@ describe("the membership's file", () => {
     await control.stop();
   }
 
-  it("is made anew when it turns out to be damaged while it is used", async () => {
-    const env = { POSTHASTE_CONTROL_DATA_DIR: folder };
-    const first = await start(env);
-    const sourceId = await createSource(first);
-    const { id } = (await first.call("POST", "/v1/audiences", { name: "F", sourceId })).body;
-    const path = `/v1/audiences/${id}/members`;
-    expect((await sendLines(first, path, usersOf(10_000))).status).toBe(200);
-    await stop(first);
-    const file = await open(join(folder, "audiences.sqlite"), "r+");
-    const { size } = await file.stat();
-    const PAGE = 4096;
-    // The first pages are what an opening reads.
-    for (let at = PAGE * 3; at < size; at += PAGE) await file.write(Buffer.alloc(PAGE, 0xab), 0, PAGE, at);
-    await file.close();
-    const second = await start(env);
-    await eventually(
-      async () => {
-        const { status, body } = await sendLines(second, path, usersOf(10_000));
-        expect([status, body]).toEqual([200, { added: 0, removed: 0, unchanged: 10_000 }]);
-      },
-      { timeoutMs: 90_000, intervalMs: 500 },
-    );
-  });
-
+  // The first of the file: the old topic is to have fewer records than the new one.
   it("counts for nothing when the topic was made anew meanwhile, and has more records", async () => {
     const env = { POSTHASTE_CONTROL_DATA_DIR: folder };
     const first = await start(env);
@@ -86,6 +66,30 @@ describe("the membership's file", () => {
     await stop(between);
     const second = await start(env);
     expect((await sendLines(second, path, usersOf(200))).body).toEqual({ added: 0, removed: 0, unchanged: 200 });
+  });
+
+  it("is made anew when it turns out to be damaged while it is used", async () => {
+    const env = { POSTHASTE_CONTROL_DATA_DIR: folder };
+    const first = await start(env);
+    const sourceId = await createSource(first);
+    const { id } = (await first.call("POST", "/v1/audiences", { name: "F", sourceId })).body;
+    const path = `/v1/audiences/${id}/members`;
+    expect((await sendLines(first, path, usersOf(2000))).status).toBe(200);
+    await stop(first);
+    const file = await open(join(folder, "audiences.sqlite"), "r+");
+    const { size } = await file.stat();
+    const PAGE = 4096;
+    // The first pages are what an opening reads.
+    for (let at = PAGE * 3; at < size; at += PAGE) await file.write(Buffer.alloc(PAGE, 0xab), 0, PAGE, at);
+    await file.close();
+    const second = await start(env);
+    await eventually(
+      async () => {
+        const { status, body } = await sendLines(second, path, usersOf(2000));
+        expect([status, body]).toEqual([200, { added: 0, removed: 0, unchanged: 2000 }]);
+      },
+      { timeoutMs: 90_000, intervalMs: 500 },
+    );
   });
 
   it("is not needed to make an audience, which is there when that is answered", async () => {
@@ -135,7 +139,7 @@ describe("two processes of control", () => {
         const answer = await put();
         return answer.status === 404 ? untilSeen(put) : answer;
       };
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const stem = `${kind} ${round}`;
         const [trait, names] = [stem.replaceAll(" ", "_"), [stem, stem.toUpperCase()]];
         const answers = await Promise.all([
@@ -165,7 +169,7 @@ describe("two processes of control", () => {
       const { status } = await by.call("PATCH", path, change);
       return status === 409 ? patch(by, change) : status;
     };
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const both = await Promise.all([
         patch(control, { add: [`a-${round}`], remove: [`b-${round - 1}`] }),
         patch(another, { add: [`b-${round}`] }),
@@ -173,7 +177,7 @@ describe("two processes of control", () => {
       expect(both).toEqual([200, 200]);
     }
     // The last of the others is removed by nobody.
-    await eventually(async () => expect((await another.call("GET", `/v1/audiences/${id}`)).body.size).toBe(16));
+    await eventually(async () => expect((await another.call("GET", `/v1/audiences/${id}`)).body.size).toBe(7));
   });
 
   it("AS5: repair an audience while another one, which wants repair too, is being synced", async () => {
