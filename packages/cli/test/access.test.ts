@@ -1,9 +1,8 @@
 /** Tokens, sign-in links and the audit, from the command line. */
 import { describe, expect, it } from "vitest";
-import { runBinary } from "./fake-control.ts";
 import { useCommand } from "./harness.ts";
 
-const command = useCommand(runBinary);
+const command = useCommand();
 
 const ENTRY = {
   id: 7,

@@ -2,24 +2,24 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "@posthaste/testkit/eventually";
 import { beforeEach, describe, expect, it } from "vitest";
-import { runBinary, startFakeControl } from "./fake-control.ts";
+import { startFakeControl } from "./fake-control.ts";
 import { SITE, useCommand } from "./harness.ts";
+import { runCommand } from "./test-terminal.ts";
 
-// Its name, its signals and its codes are a process's.
-const command = useCommand(runBinary);
+const command = useCommand();
 const { posthaste } = command;
 
 describe("doctor", () => {
   it("needs no token, and ends with 3 and the name of what is missing", async () => {
     command.control.script("GET /readyz", { ready: false, checks: { tables: true, ingest: "does not answer" } }, 503);
-    const unready = await runBinary(["doctor", "--url", command.control.url]);
+    const unready = await runCommand(["doctor", "--url", command.control.url]);
     expect(unready).toEqual({
       code: 3,
       stdout: "tables\ttrue\t\ningest\tfalse\tdoes not answer\n",
       stderr: "not ready: ingest\n",
     });
     command.control.script("GET /readyz", { ready: true, checks: { tables: true } });
-    expect((await runBinary(["doctor", "--url", command.control.url])).code).toBe(0);
+    expect((await runCommand(["doctor", "--url", command.control.url])).code).toBe(0);
   });
 
   it("with a token asks control to look at everything, and prints what is wrong with what helps", async () => {
@@ -79,7 +79,7 @@ describe("an error", () => {
   it("is 5 when nothing listens, with what to do", async () => {
     const gone = await startFakeControl();
     await gone.close();
-    const { code, stderr } = await runBinary(["doctor", "--url", gone.url]);
+    const { code, stderr } = await runCommand(["doctor", "--url", gone.url]);
     expect(code).toBe(5);
     expect(stderr).toMatch(/cannot be reached: .*ECONNREFUSED.*\n {2}is control running\? npm start brings it up/);
   });
@@ -124,9 +124,9 @@ describe("an error", () => {
   });
 
   it("is 2 for an address that is none", async () => {
-    const named = await runBinary(["doctor", "--url", "http://user:hunter2@127.0.0.1:9/"]);
+    const named = await runCommand(["doctor", "--url", "http://user:hunter2@127.0.0.1:9/"]);
     expect([named.code, named.stderr]).toEqual([2, "posthaste: --url: a URL may not hold a user name or password\n"]);
-    const { code, stderr } = await runBinary(["doctor", "--url", "control"]);
+    const { code, stderr } = await runCommand(["doctor", "--url", "control"]);
     expect([code, stderr]).toEqual([2, "posthaste: --url: expected control's URL, such as http://127.0.0.1:8090\n"]);
   });
 
@@ -156,7 +156,7 @@ describe("the token", () => {
     await writeFile(join(command.dir, "admin-token"), "from-folder\n");
     await writeFile(join(command.dir, "stack.json"), JSON.stringify({ control: command.control.url }));
     const env = { POSTHASTE_DATA_DIR: command.dir };
-    expect((await runBinary(["sources", "get", "src_1"], { env })).code).toBe(0);
+    expect((await runCommand(["sources", "get", "src_1"], { env })).code).toBe(0);
     expect(sent()).toBe("Bearer from-folder");
   });
 
@@ -164,7 +164,7 @@ describe("the token", () => {
     await writeFile(join(command.dir, "admin-token"), "from-folder\n");
     await writeFile(join(command.dir, "stack.json"), JSON.stringify({ control: "http://127.0.0.1:9" }));
     const env = { POSTHASTE_DATA_DIR: command.dir };
-    const { code, stderr } = await runBinary(["sources", "get", "src_1", "--url", command.control.url], { env });
+    const { code, stderr } = await runCommand(["sources", "get", "src_1", "--url", command.control.url], { env });
     expect(code).toBe(4);
     expect(stderr).toBe(
       "posthaste: there is no token\n  set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +

@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../src/exit-code.ts";
-import { type RunOptions, runBinary } from "./fake-control.ts";
+import { type RunOptions, runBinary, TOKEN } from "./fake-control.ts";
 import { SITE, useCommand } from "./harness.ts";
 
-const command = useCommand(runBinary);
+const command = useCommand();
 const GET = "GET /v1/sources/src_1";
 const SOURCE = ["sources", "get", "src_1"];
 const refused = (status: number) => () => command.control.script(GET, { detail: "words of control" }, status);
@@ -67,13 +67,20 @@ const WAYS: Readonly<Record<keyof typeof EXIT, Readonly<Record<string, Way>>>> =
 };
 
 const rows = Object.entries(WAYS).flatMap(([name, ways]) =>
-  Object.entries(ways).map(([when, way]) => ({ name: name as keyof typeof EXIT, when, ...way })),
+  Object.entries(ways).map(([when, way], index) => ({
+    ...{ name: name as keyof typeof EXIT, when, ...way },
+    isProcess: index === 0,
+  })),
 );
+/** That which leads to a code first, as a process of its own. */
+const asProcess = (args: readonly string[], { env, ...options }: RunOptions = {}) =>
+  runBinary([...args, "--url", command.control.url], { ...options, env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
 
 describe("the exit code", () => {
-  it.each(rows)("is that of $name where $when", async ({ name, args, script, options }) => {
+  it.each(rows)("is that of $name where $when", async ({ name, args, script, options, isProcess }) => {
     script?.();
-    expect((await command.posthaste(args, options?.())).code).toBe(EXIT[name]);
+    const run = isProcess ? asProcess : command.posthaste;
+    expect((await run(args, options?.())).code).toBe(EXIT[name]);
   });
 
   it("stands in the page and in the help, each once, and no other does", async () => {

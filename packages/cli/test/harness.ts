@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { RunResult } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type FakeControl, type RunOptions, startFakeControl, TOKEN } from "./fake-control.ts";
+import { type FakeControl, type RunOptions, runBinary, startFakeControl, TOKEN } from "./fake-control.ts";
 import { runCommand } from "./test-terminal.ts";
 
 export interface CommandHarness {
@@ -20,10 +20,15 @@ export interface CommandHarness {
 }
 
 /**
- * To be called once, at the top of a test file. `runBinary` has every run be a process; by default it is one within the
- * test's.
+ * Runs the command within the test's process; as a process of its own where the test does something to that process
+ * while it runs.
  */
-export function useCommand(runIt: typeof runCommand = runCommand): CommandHarness {
+function runIt(args: readonly string[], options: RunOptions): Promise<RunResult> {
+  return options.during === undefined ? runCommand(args, options) : runBinary(args, options);
+}
+
+/** To be called once, at the top of a test file. */
+export function useCommand(): CommandHarness {
   let control: FakeControl;
   let dir: string;
   beforeAll(async () => {

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { runBinary } from "./fake-control.ts";
 import { useCommand } from "./harness.ts";
 
-const command = useCommand(runBinary);
+const command = useCommand();
 
 const MAKE = "POST /v1/test-receivers";
 const LOOK = "GET /v1/test-receivers/rcv_1";

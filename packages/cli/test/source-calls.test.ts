@@ -1,9 +1,8 @@
 import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";
-import { runBinary } from "./fake-control.ts";
 import { useCommand } from "./harness.ts";
 
-const command = useCommand(runBinary);
+const command = useCommand();
 
 const CALLS = "GET /v1/sources/src_1/calls";
 const TAKEN = {
