@@ -1,6 +1,6 @@
 /**
- * What becomes of whatever still waits when an audience is removed. Rules: AE4 of audience-emitter.ts, AL3 of
- * audience-lease.ts, AS6 of audience-sync.ts.
+ * How fast users are told, and what becomes of whatever still waits when an audience is removed. Rules: AE3 and AE4 of
+ * audience-emitter.ts, AL3 of audience-lease.ts, AS6 of audience-sync.ts.
  */
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -22,11 +22,15 @@ let topics: TestTopics;
 let control: TestControl;
 let sourceId: string;
 const events: Event[] = [];
+const writtenAtMs = new Map<string, number>();
 
 beforeAll(async () => {
   topics = await createTestTopics("removal");
   control = await startTestControl(topics, { env: { POSTHASTE_AUDIENCE_RATE: String(IDENTIFIES_PER_SECOND) } });
-  await topics.follow<Event>(topics.names.events, (event) => events.push(event));
+  await topics.follow<Event>(topics.names.events, (event, { timestampMs }) => {
+    events.push(event);
+    writtenAtMs.set(event.messageId, timestampMs);
+  });
   sourceId = (await control.call("POST", "/v1/sources", { name: "shop", kind: "server" })).body.id;
 });
 
@@ -41,6 +45,15 @@ const told = (trait: string): readonly Event[] =>
   events.filter(({ traitsJson }) => Object.hasOwn(JSON.parse(traitsJson ?? "{}"), trait));
 const waiting = async (id: string): Promise<number> =>
   (await control.call("GET", `/v1/audiences/${id}`)).body.identifiesWaiting;
+
+it("AE3: is told no faster than it is allowed to", async () => {
+  const id = await create("Slow");
+  await sendLines(control, `/v1/audiences/${id}/members`, USERS.slice(0, 40));
+  await eventually(() => expect(told("slow")).toHaveLength(40), ARRIVAL);
+  // Forty at twenty a second, less what may go at once. When each was sent: whoever reads may come late.
+  const sentAt = told("slow").map(({ messageId }) => writtenAtMs.get(messageId) ?? 0);
+  expect(Math.max(...sentAt) - Math.min(...sentAt)).toBeGreaterThan(1500);
+});
 
 it("AE4: what waits of an audience that was removed is told to nobody, and keeps no other waiting", async () => {
   const id = await create("Gone");

@@ -1,4 +1,3 @@
-/** Rule: AE3 of audience-emitter.ts. */
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { Event } from "@posthaste/core/event/event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -253,29 +252,6 @@ describe("an audience", () => {
     await eventually(() => expect(newest("late")).toEqual({ a: true, b: false }));
     const size = async () => (await control.call("GET", `/v1/audiences/${id}`)).body.size;
     await eventually(async () => expect(await size()).toBe(1));
-  });
-
-  it("AE3: is told no faster than it is allowed to", async () => {
-    const slow = await createTestTopics("audiences-slow");
-    const own = await startTestControl(slow, { env: { POSTHASTE_AUDIENCE_RATE: "50" } });
-    try {
-      const arrivals: number[] = [];
-      // When it was sent: whoever reads may come late, and have many at once.
-      await slow.follow<Event>(slow.names.events, (_, { timestampMs }) => arrivals.push(timestampMs));
-      const source = (await own.call("POST", "/v1/sources", { name: "s", kind: "server" })).body.id;
-      const { id } = (await own.call("POST", "/v1/audiences", { name: "Slow", sourceId: source })).body;
-      await putLines(
-        `/v1/audiences/${id}/members`,
-        Array.from({ length: 100 }, (_, index) => index),
-        own,
-      );
-      await eventually(() => expect(arrivals).toHaveLength(100));
-      // A hundred at fifty a second, less what may go at once.
-      expect(Math.max(...arrivals) - Math.min(...arrivals)).toBeGreaterThan(1500);
-    } finally {
-      await own.stop();
-      await slow.remove();
-    }
   });
 });
 

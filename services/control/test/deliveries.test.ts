@@ -144,32 +144,43 @@ describe("the delivery log's cache", () => {
   let writer: LogWriter;
   let dir: string;
   let control: TestControl | null = null;
+  /** Each test has its own. */
+  let destinationId: string;
+  let tests = 0;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     topics = await createTestTopics("control");
     writer = await createLogWriter(topics);
+  });
+
+  beforeEach(async () => {
+    tests += 1;
+    destinationId = `dst_${tests}`;
     dir = await mkdtemp(join(tmpdir(), "posthaste-control-"));
   });
 
   afterEach(async () => {
     await control?.stop();
     control = null;
-    await topics.remove();
     await rm(dir, { recursive: true });
   });
+
+  afterAll(() => topics.remove());
 
   const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestControl> => {
     control = await startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: dir, ...env } });
     return control;
   };
 
+  const write = (...numbers: readonly number[]) => writer.attempts(numbers.map((n) => attemptAt(n, { destinationId })));
+
   const messages = async (of: TestControl): Promise<string[]> => {
-    const { body } = await of.call("GET", "/v1/deliveries");
+    const { body } = await of.call("GET", `/v1/deliveries?destinationId=${destinationId}`);
     return (body.data ?? []).map(({ messageId }: { messageId: string }) => messageId);
   };
 
   it("outlives a restart: what the topic no longer has is still shown, and it reads on behind it (M1)", async () => {
-    await writer.attempts([attemptAt(1)]);
+    await write(1);
     const first = await start();
     await eventually(async () => expect(await messages(first)).toEqual(["message-1"]));
     await first.stop();
@@ -179,35 +190,29 @@ describe("the delivery log's cache", () => {
       await admin.fetchTopicOffsets(topic);
       await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: "-1" }] });
     });
-    await writer.attempts([attemptAt(2)]);
+    await write(2);
     const second = await start();
     await eventually(async () => expect(await messages(second)).toEqual(["message-2", "message-1"]));
   });
 
   it("is made anew when its topic was (TF3)", async () => {
-    await writer.attempts([attemptAt(1)]);
-    await writer.attempts([attemptAt(2)]);
+    await write(1);
+    await write(2);
     const first = await start();
     await eventually(async () => expect(await messages(first)).toHaveLength(2));
     await first.stop();
     await remakeTopic(topics.names.attempts, { partitions: 2 });
-    await eventually(() => writer.attempts([attemptAt(3)]));
+    await eventually(() => write(3));
     const second = await start();
     await eventually(async () => expect(await messages(second)).toEqual(["message-3"]));
   });
 
-  it("is made anew from a file that is no database (M3)", async () => {
+  it("is made anew from a file that is no database, and kept in memory beside a process that has it (M3)", async () => {
     await writeFile(join(dir, "delivery-log.sqlite"), "something else altogether ".repeat(100));
-    await writer.attempts([attemptAt(1)]);
-    const started = await start();
-    await eventually(async () => expect(await messages(started)).toEqual(["message-1"]));
-    expect(started.logged()).toContain("is read anew: file is not a database");
-  });
-
-  it("is kept in memory beside another process that has the file (M3)", async () => {
-    await writer.attempts([attemptAt(1)]);
+    await write(1);
     const first = await start();
-    await eventually(async () => expect(await messages(first)).toHaveLength(1));
+    await eventually(async () => expect(await messages(first)).toEqual(["message-1"]));
+    expect(first.logged()).toContain("is read anew: file is not a database");
     const second = await startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: dir } });
     await eventually(async () => expect(await messages(second)).toEqual(["message-1"]));
     expect(second.logged()).toContain("is kept in memory: database is locked");
@@ -216,8 +221,9 @@ describe("the delivery log's cache", () => {
 
   it("holds no more attempts than it may, the newest ones, and shows none that is too old (JN3)", async () => {
     const started = await start({ POSTHASTE_DELIVERY_LOG_ENTRIES: "3", POSTHASTE_DELIVERY_LOG_KEEP: "1h" });
-    const old = attemptAt(30, { startedAtMs: Date.now() - 3_700_000 });
-    await writer.attempts([old, ...[5, 4, 1, 2, 3].map((n) => attemptAt(n))]);
-    await eventually(async () => expect(await messages(started)).toEqual(["message-5", "message-4", "message-3"]));
+    const old = attemptAt(30, { destinationId, startedAtMs: Date.now() - 3_700_000 });
+    // Newer than what other tests wrote.
+    await writer.attempts([old, ...[25, 24, 21, 22, 23].map((n) => attemptAt(n, { destinationId }))]);
+    await eventually(async () => expect(await messages(started)).toEqual(["message-25", "message-24", "message-23"]));
   });
 });
