@@ -1,31 +1,24 @@
-/** What ends a stream, and what bounds it. Rule: LV4 of live-stream.ts. */
-import { connect } from "node:net";
-import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
+/** What ends a stream, and how many there may be. */
 import { eventually } from "@posthaste/testkit/eventually";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
-import { attemptAt, createLogWriter } from "./log-writer.ts";
+import { control, other, useControls } from "./use-control.ts";
 
-let topics: TestTopics;
 let one: TestControl;
 let two: TestControl;
 let clients: LiveClient[] = [];
 
+useControls();
+
 beforeAll(async () => {
-  topics = await createTestTopics("control");
-  [one, two] = await Promise.all([startTestControl(topics), startTestControl(topics)]);
+  [one, two] = [control, other];
   await eventually(async () => expect((await one.call("GET", "/v1/deliveries")).body.complete).toBe(true));
 });
 
 afterEach(() => {
   for (const client of clients) client.cut();
   clients = [];
-});
-
-afterAll(async () => {
-  await Promise.all([one.stop(), two.stop()]);
-  await topics.remove();
 });
 
 async function open(headers: Readonly<Record<string, string>> = {}): Promise<LiveClient> {
@@ -72,28 +65,6 @@ it("a stream needs a token with read", async () => {
   const { body } = await one.call("POST", "/v1/tokens", { name: "replayer", scopes: ["replay"] });
   expect((await open({ authorization: `Bearer ${body.token}` })).status).toBe(403);
   expect((await open({ authorization: "" })).status).toBe(401);
-});
-
-it("LV4: a client that takes nothing is cut off, and the others have everything meanwhile", async () => {
-  // Its socket is never read from.
-  const deaf = connect(Number(new URL(one.url).port), "127.0.0.1");
-  deaf.pause();
-  deaf.on("error", () => {});
-  deaf.write(`GET /v1/live?topics=deliveries HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ADMIN_TOKEN}\r\n\r\n`);
-  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]));
-  const client = await open();
-  const writer = await createLogWriter(topics);
-  const answer = "x".repeat(1000);
-  const urls = Array.from({ length: 5 }, (_, n) => ({
-    ...{ url: `https://a.example/${n}`, status: 200, error: null, durationMs: 1, answer },
-  }));
-  for (let round = 0; round < 20; round += 1) {
-    await writer.attempts(Array.from({ length: 100 }, (_, n) => attemptAt(n, { messageId: `${round}-${n}`, urls })));
-  }
-  await eventually(() => expect(client.rows("deliveries")).toHaveLength(2000));
-  await eventually(async () => expect(await openStreams()).toMatchObject([{ value: 1 }]), { timeoutMs: 80_000 });
-  expect(client.ended()).toBeNull();
-  deaf.destroy();
 });
 
 it("a hundred streams are open at a process at the most; whoever closes one makes room", async () => {

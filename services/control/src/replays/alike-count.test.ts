@@ -79,7 +79,7 @@ it("PL3: a count by alike letters is the one by rows and letter by letter, whate
         store.close();
       },
     ),
-    { numRuns: 200 },
+    { numRuns: process.env["POSTHASTE_LONG"] === "true" ? 200 : 80 },
   );
   expect(counted).toBeGreaterThan(200);
 });
@@ -128,7 +128,7 @@ it("LK1: each row of the ranges is counted once, as alike or apart, and the newe
       );
       store.close();
     }),
-    { numRuns: 100 },
+    { numRuns: process.env["POSTHASTE_LONG"] === "true" ? 100 : 50 },
   );
 });
 
