@@ -1,6 +1,6 @@
-// npm run test:damages [-- WORD...]: breaks the product one rule at a time (test/damages) and runs the tests that are to
-// notice. WORD picks the damages with it in their description or file. Prints each damage that no test noticed, and ends
-// with 1 when there is one. A source is put back at the end of its damage.
+// npm run test:damages [-- WORD...]: breaks the product one rule at a time (test/damages) and runs the tests that are
+// to notice. WORD picks the damages with it in their description or file. Prints each damage that no test noticed, and
+// ends with 1 when there is one. A source is put back at the end of its damage.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
