@@ -5,8 +5,9 @@
 //  - A comment or a test's name cites it. A rule of docs/design.md is cited as it is; a file that cites another file's
 //    rule names that file: in a comment (`group-session.ts`), by an import, or by its own name
 //    (`group-session.test.ts`).
+//  - A rule of docs/design.md is cited by a test of `npm test`.
 // node scripts/check-rules.mjs [FOLDER]   The last line says how many rules were found; the exit code is 1 for a rule
-// without an owner, with two, or cited without its file.
+// without an owner, with two, cited without its file, or without a test.
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { root } from "./bootstrap.mjs";
@@ -23,6 +24,9 @@ const CITATION = /(?<![\w$./%"`-])[A-Z]{1,2}\d{1,2}(?![\w$"`(-])/g;
 const TEST_NAME = /\b(?:it|describe|test)\b[^"`;]{0,400}?["`]((?:[^"`\n]|`settle: [^`]+`)*)["`]/g;
 const TEST_CITATION =
   /^([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*):|\(([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*)\)/g;
+/** The rules at the beginning or the end of a title, wherever that stands. */
+const TEST_TITLE =
+  /["`]([A-Z]{1,2}\d{1,2}(?:, [A-Z]{1,2}\d{1,2})*): |\(([A-Z]{1,2}\d{1,2}(?:, [A-Z]{1,2}\d{1,2})*)\)["`]/g;
 /** Not rules: an engine, a compression, a window system. */
 const NO_RULES = new Set(["V8", "LZ4", "X11"]);
 
@@ -93,6 +97,13 @@ for (const file of files) {
     else if (!names(file, owner)) faults.push(`${file.path} cites ${rule} and does not name ${basename(owner)}`);
   }
 }
+/** Tests of the long ring run at night only. */
+const tests = files.filter(({ path }) => path.endsWith(".test.ts") && !path.endsWith(".long.test.ts"));
+const tested = new Set(
+  tests.flatMap(({ text }) => [...text.matchAll(TEST_TITLE)].flatMap(([, first, last]) => (first ?? last).split(", "))),
+);
+for (const [rule, owner] of owners)
+  if (owner === DESIGN && !tested.has(rule)) faults.push(`no test of npm test is named for ${rule} of ${DESIGN}`);
 for (const fault of faults) console.error(fault);
 console.log(`${owners.size} rules found in ${files.length} files`);
 process.exit(faults.length === 0 && owners.size > 0 ? 0 : 1);

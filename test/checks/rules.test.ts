@@ -7,7 +7,7 @@ useFolder();
 const Q = "ZQ";
 const QUEUE = `/**\n * A queue.\n *\n * ${Q}1  It is first in, first out.\n * ${Q}2  It is bounded.\n */\n`;
 const checkRules = (files: Readonly<Record<string, string>>) =>
-  check("rules", { "docs/design.md": "- **C4** It drains.\n", ...files });
+  check("rules", { "docs/design.md": "- **C4** It drains.\n", "test/drain.test.ts": `it("C4: drains");\n`, ...files });
 
 it("refuses a rule that two files define, and letters that two folders have", async () => {
   const { code, stderr } = await checkRules({
@@ -47,10 +47,18 @@ it("takes a citation that names the file: in a comment, by an import, by its nam
     "packages/p/src/user.ts": `/** Takes the oldest (${Q}1 of queue.ts), as C4 says. */\n`,
     "packages/q/src/user.ts": `import { a } from "@posthaste/p/queue";\n/** ${Q}2 */\nconst text = "${Q}97";\n`,
   });
-  expect([code, stderr, stdout]).toEqual([0, "", "3 rules found in 5 files\n"]);
+  expect([code, stderr, stdout]).toEqual([0, "", "3 rules found in 6 files\n"]);
+});
+
+it("refuses a rule of the design without a test of npm test", async () => {
+  const { code, stderr } = await checkRules({
+    "test/drain.test.ts": "",
+    "test/drain.long.test.ts": `it("C4: drains");\n`,
+  });
+  expect([code, stderr]).toEqual([1, "no test of npm test is named for C4 of docs/design.md\n"]);
 });
 
 it("looks at something", async () => {
-  const { code, stdout } = await checkRules({ "docs/design.md": "Nothing.\n" });
+  const { code, stdout } = await check("rules", { "docs/design.md": "Nothing.\n" });
   expect([code, stdout]).toEqual([1, "0 rules found in 1 files\n"]);
 });

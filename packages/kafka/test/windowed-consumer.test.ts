@@ -85,7 +85,7 @@ describe("a window", () => {
     });
   });
 
-  it("holds its shares of the working set while it is busy, and all where an owner is held up", async () => {
+  it("C12: holds its shares of the working set while it is busy, and all where an owner is held up", async () => {
     const topic = await topicOf(2);
     await writeRecords(topic, { count: 400, partitions: 2 });
     const records = () => member.consumer.owned().map((window) => window.records);

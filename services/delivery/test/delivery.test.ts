@@ -99,7 +99,7 @@ describe("a replay for some of the URLs", () => {
 });
 
 describe("a receiver that fails for a while", () => {
-  it("gets its delivery through the retry topics, with the attempt's number", async () => {
+  it("D1: gets its delivery through the retry topics, with the attempt's number", async () => {
     receiver.script("/flaky", [{ status: 503 }, { status: 408 }, { status: 200 }]);
     const configOffset = await connect("flaky");
     await installation.send([{ messageId: "m-flaky", destinationId: "flaky", configOffset }]);

@@ -200,11 +200,20 @@ describe("a record of the events topic", () => {
     expect(() => router.take(record("bug"))).toThrow(TypeError);
   });
 
-  it("is sent in one call, counted, and not finished by the router itself", async () => {
+  it("R1: is sent in one call, counted, and not finished by the router itself", async () => {
     const { run, did } = createRouter();
     await run(event);
     expect(did.sent.map((records) => records.map(({ key }) => String(key)))).toEqual([["d1:a1", "d2:a1"]]);
     expect([did.counted, did.finished, did.unrouted]).toEqual([["routed", 2], 0, []]);
+  });
+
+  it("R3: ends the process where its send fails for good: its promise rejects, and it is not finished", async () => {
+    const failed = new Error("closed for good");
+    const { run, did } = createRouter({
+      producer: { send: () => Promise.reject(failed) } as Partial<Producer> as Producer,
+    });
+    await expect(run(event)).rejects.toBe(failed);
+    expect(did.finished).toBe(0);
   });
 
   it("that was sent before, or leads nowhere, is said to have become nothing, and finished", () => {

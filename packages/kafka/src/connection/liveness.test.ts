@@ -129,7 +129,7 @@ describe("the liveness watch (L1)", () => {
     await openSocket(watch, hung);
   });
 
-  it("L1c: never cuts the only broker", async () => {
+  it("L2: never cuts the only broker", async () => {
     // Ticks by hand, so that it is known how many went by.
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     closing.push(() => vi.useRealTimers());
@@ -142,7 +142,7 @@ describe("the liveness watch (L1)", () => {
     expect(socket.destroyed).toBe(false);
   });
 
-  it("L1c: never cuts the last broker that answers", async () => {
+  it("L2: never cuts the last broker that answers", async () => {
     const [first, last] = (await startBrokers(2)) as [FakeBroker, FakeBroker];
     const { watch, changes } = startWatch([first, last]);
     await eventually(() => expect(last.asked).toBeGreaterThan(0));

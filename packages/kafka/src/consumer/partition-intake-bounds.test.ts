@@ -19,7 +19,7 @@ describe("how much a partition takes in", () => {
     expect(full).toEqual([4, 4]);
   });
 
-  it("PI2: takes in and fetches nothing under backpressure, goes on where it stood, asks before each record", () => {
+  it("C11, PI2: takes in and fetches nothing under backpressure, goes on where it stood, asks before each record", () => {
     const ran: number[] = [];
     let space = 2;
     const { intake, accept, asked } = openIntake({

@@ -29,7 +29,7 @@ function openStream(): FakeResponse {
   return response;
 }
 
-it("LV4: a client that takes nothing for so long is cut off, and looked at no more", () => {
+it("a client that takes nothing for so long is cut off, and looked at no more", () => {
   const response = openStream();
   vi.advanceTimersByTime(60_000);
   response.takes = false;
@@ -39,7 +39,7 @@ it("LV4: a client that takes nothing for so long is cut off, and looked at no mo
   expect([response.destroyed, vi.getTimerCount()]).toEqual([true, 0]);
 });
 
-it("LV4: one that takes what comes, however slowly, or to whom nothing comes, is not", () => {
+it("one that takes what comes, however slowly, or to whom nothing comes, is not", () => {
   const response = openStream();
   vi.advanceTimersByTime(10 * STALL_MS);
   response.takes = false;
