@@ -49,7 +49,8 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     adminToken: randomBytes(12).toString("hex"),
     secretKeys: `e2e:${randomBytes(32).toString("base64")}`,
     shortLived: longLived !== true,
-    ...(brokers ? { brokers, ignoreNamed: true } : {}),
+    // The registry takes schemas of any prefix.
+    ...(brokers ? { brokers, ignoreNamed: true, schemaRegistry: process.env["SCHEMA_REGISTRY_URL"] } : {}),
     ...(secured ? { security: { logsGranted: true } } : {}),
     // Under vitest's NODE_ENV kafkajs takes other retries than in production.
     env: { ...process.env, NODE_ENV: undefined },

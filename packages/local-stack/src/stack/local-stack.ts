@@ -76,7 +76,7 @@ function securedContainers(dataDir: string): string {
 
 async function startPrepared(prepared: PreparedStack, log: (line: string) => void): Promise<LocalStack> {
   const { cluster, schemaRegistry, secured, kafka, registry } = prepared;
-  const processes = [...kafka, registry];
+  const processes = [...kafka, ...(registry ? [registry] : [])];
   log(`starting ${processes.map((each) => each.name).join(", ")}`);
   try {
     await Promise.all(processes.map((each) => each.start()));
@@ -90,7 +90,7 @@ async function startPrepared(prepared: PreparedStack, log: (line: string) => voi
     secured,
     processes,
     stop: async (deadlineMs = 5_000) => {
-      await registry.stop(deadlineMs);
+      await registry?.stop(deadlineMs);
       await Promise.all(kafka.map((each) => each.stop(deadlineMs)));
     },
   };
@@ -123,7 +123,9 @@ async function prepareProcesses(options: LocalStackOptions, dataDir: string): Pr
         ? { security: { mechanisms: ["scram-sha-512"], ungranted: "nothing", ...options.security } }
         : {}),
     }),
-    prepareRegistry({ ...common, distribution: parts.registry, classes: warm.registryClasses }),
+    options.schemaRegistry
+      ? { url: options.schemaRegistry, process: undefined }
+      : prepareRegistry({ ...common, distribution: parts.registry, classes: warm.registryClasses }),
   ]);
   const { operator, authorityFile } = kafka;
   return {

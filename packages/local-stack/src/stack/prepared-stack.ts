@@ -10,6 +10,8 @@ export interface LocalStackOptions {
   readonly shortLived?: boolean;
   /** The stack starts brokers of its own even where the environment names some: a fault test kills nobody else's. */
   readonly ignoreNamed?: boolean;
+  /** URL of the Confluent API of a registry to use instead of one of the stack's own, beside brokers as processes. */
+  readonly schemaRegistry?: string | undefined;
   /**
    * With this, Kafka takes TLS from users that log in, and each user may do what it is granted; at first nobody is
    * granted anything. When it is absent, Kafka takes plain text from everybody.
@@ -39,5 +41,6 @@ export interface PreparedStack {
   readonly schemaRegistry: string;
   readonly secured?: SecuredKafka | undefined;
   readonly kafka: readonly StackProcess[];
-  readonly registry: StackProcess;
+  /** Undefined where somebody else runs the registry. */
+  readonly registry: StackProcess | undefined;
 }
