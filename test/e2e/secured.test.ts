@@ -33,9 +33,14 @@ import {
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
 const RETRY_DELAY_MS = 250;
+/** Few: the broker logs each partition of each request. */
+const PARTITIONS = 2;
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 
-useSecuredInstallation({ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" });
+useSecuredInstallation({
+  ...{ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" },
+  POSTHASTE_PARTITIONS: String(PARTITIONS),
+});
 
 const track = (messageId: string) => ({ type: "track", userId: "user", event: "Ordered", messageId });
 
@@ -214,13 +219,13 @@ describe("with nothing but what is its own", () => {
         }),
       ),
     );
-    await system.makeTopics({ POSTHASTE_PARTITIONS: "7" });
+    await system.makeTopics({ POSTHASTE_PARTITIONS: String(PARTITIONS + 1) });
     // A broker tells them a moment after the controller made them.
     await eventually(async () => {
       const topics = await asOperator((connection) =>
         connection.withAdmin(async (admin) => (await admin.fetchTopicMetadata({ topics: [names.unrouted] })).topics),
       );
-      expect(topics[0]?.partitions).toHaveLength(7);
+      expect(topics[0]?.partitions).toHaveLength(PARTITIONS + 1);
     }, ARRIVAL);
   });
 
@@ -335,7 +340,7 @@ describe("whoever reaches for more is denied it", () => {
     const connection = connectKafka({ brokers, tls, login: await loginOf(user), clientId: "e2e", log: SILENT_LOG });
     const read: unknown[] = [];
     const ending = new AbortController();
-    const following = Array.from({ length: 6 }, (_, partition) =>
+    const following = Array.from({ length: PARTITIONS }, (_, partition) =>
       followLog(connection, {
         topic,
         partition,
