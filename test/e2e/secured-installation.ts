@@ -11,15 +11,26 @@ import { afterAll, beforeAll } from "vitest";
 import { type Authorization, readAuthorizations } from "./authorizer-log.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 
+export const RETRY_DELAY_MS = 250;
+/** Few: the broker logs each partition of each request. */
+export const PARTITIONS = 2;
+const SETTINGS = {
+  ...{ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" },
+  POSTHASTE_PARTITIONS: String(PARTITIONS),
+};
+
 /** Those of the file that runs. */
 export let installation: Installation;
 export let secured: SecuredKafka;
 export let receiver: Receiver;
 
 /** To be called at the top of a test file. */
-export function useSecuredInstallation(settings: Readonly<Record<string, string>>): void {
+export function useSecuredInstallation(): void {
   beforeAll(async () => {
-    [installation, receiver] = await Promise.all([startInstallation({ secured: true, settings }), startReceiver()]);
+    [installation, receiver] = await Promise.all([
+      startInstallation({ secured: true, settings: SETTINGS }),
+      startReceiver(),
+    ]);
     if (!installation.system.stack.secured) throw new Error("the stack is not secured");
     secured = installation.system.stack.secured;
   }, 120_000);

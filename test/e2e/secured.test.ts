@@ -25,6 +25,8 @@ import {
   asOperator,
   authorizations,
   installation,
+  PARTITIONS,
+  RETRY_DELAY_MS,
   receiver,
   secured,
   useSecuredInstallation,
@@ -32,15 +34,9 @@ import {
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const { ConfigResourceTypes, Kafka, logLevel } = kafkajs;
-const RETRY_DELAY_MS = 250;
-/** Few: the broker logs each partition of each request. */
-const PARTITIONS = 2;
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 
-useSecuredInstallation({
-  ...{ POSTHASTE_RETRY_SCHEDULE: `${RETRY_DELAY_MS}ms`, POSTHASTE_RETRY_WINDOW: "10s" },
-  POSTHASTE_PARTITIONS: String(PARTITIONS),
-});
+useSecuredInstallation();
 
 const track = (messageId: string) => ({ type: "track", userId: "user", event: "Ordered", messageId });
 
