@@ -17,7 +17,7 @@ import { printWithLoad, toTable } from "./table.ts";
 
 /** Each of three is killed in turn. */
 const ROUNDS = isLong ? longRounds(10) : 3;
-const USERS = isLong ? 5000 : 1000;
+const USERS = isLong ? 5000 : 400;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 90_000, intervalMs: 100 };
 

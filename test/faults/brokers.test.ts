@@ -50,8 +50,8 @@ const ALL_ROWS: readonly Row[] = [
 ];
 /**
  * The faults of the short form. A broker that hangs answers nobody, and nobody hears of it: the coordinator leads
- * partitions too, so that producers, readers and groups all have to notice by themselves. A leader that is killed refuses
- * connections, and its partitions have another leader.
+ * partitions too, so that producers, readers and groups all have to notice by themselves. A leader that is killed
+ * refuses connections, and its partitions have another leader.
  */
 const SHORT_FAULTS: Readonly<Partial<Record<Row["role"], Row["fault"]>>> = {
   "leader of a deliveries partition": "killed",

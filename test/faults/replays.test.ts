@@ -28,7 +28,7 @@ const SLOW_RATE = isLong ? 500 : 20;
 /** What comes while the replay runs. */
 const LATE = 500;
 /** Of the configuration. */
-const CHANGES = isLong ? 10_000 : 300;
+const CHANGES = isLong ? 10_000 : 150;
 /** A killed member is missed after ten seconds; the rest is the machine's. */
 const PATIENCE = { timeoutMs: isLong ? 180_000 : 90_000, intervalMs: 20 };
 /** Of one test: writing, counting, and sending at its rate. */
