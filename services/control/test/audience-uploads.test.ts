@@ -80,7 +80,7 @@ describe("an upload of an audience", () => {
       await values(Object.fromEntries(long.map((userId) => [userId, 1]))),
       await control.call("PATCH", path, { add: long }),
       await control.call("PATCH", path, { add: many }),
-      await control.call("PUT", path, '"a"\n'.repeat(400_000), text),
+      await control.call("PUT", path, '"a"\n'.repeat(4000), text),
       await values({ "": 1 }),
       await values({ ["x".repeat(8193)]: 1 }),
     ];
@@ -110,12 +110,12 @@ describe("an upload of an audience", () => {
 
 describe("an upload of a computed trait", () => {
   it("may have the longest values, also where every one of them is another than before", async () => {
-    const users = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+    const users = Array.from({ length: 200 }, (_, index) => `user-${index}`);
     const of = (letter: string) => users.map((userId) => ({ userId, value: letter.repeat(16_000) }));
     const path = `/v1/computed-traits/long?sourceId=${sourceId}`;
     for (const letter of ["ф", "ы"]) {
       const { status, body } = await put(path, of(letter));
-      expect([status, body]).toEqual([200, { changed: 1000, unchanged: 0 }]);
+      expect([status, body]).toEqual([200, { changed: 200, unchanged: 0 }]);
     }
   });
 
