@@ -1,6 +1,7 @@
 /**
  * Controls that test files share, over topics of the process's own. A file makes its own sources, destinations, tokens
- * and users there, and asks about those alone.
+ * and users there, and asks about those alone. It sends three wrong tokens at the most, since ten a minute shut out the
+ * address.
  *
  * Owns: the topics and two controls, which end with the process. The second control begins when a file asks for it.
  */
