@@ -1,3 +1,4 @@
+/** Rule: LV4 of live-stream.ts. */
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
