@@ -50,6 +50,16 @@ export const ENGINE = [
     `if (firstOffset !== null) return { cause: "duplicate", firstOffset };`,
     "",
   ),
+  routing(
+    "R2: the deliveries of an event are written in falling order of destination",
+    "return destinations.map(({ id: destinationId, payload }) => {",
+    "return destinations.toReversed().map(({ id: destinationId, payload }) => {",
+  ),
+  of(`${ROUTER}/destinations.ts`, "services/router/test/destinations.test.ts")(
+    "the router reads events before it has read the destinations",
+    "  await destinations.caughtUp();\n",
+    "",
+  ),
   dedupe("DD2: the router keeps the message ids of a partition that it gave up", "partitions.delete(partition);", ""),
   publisher(
     "C2: a record is finished before its republished record is acknowledged",
@@ -125,6 +135,31 @@ export const ENGINE = [
     "C4: tasks start between the drain and the join",
     `if (this.#mode !== "taking" || this.#frozen) return false;`,
     "",
+  ),
+  window(
+    "D3: a commit saves the checkpoint of the intake",
+    "state: this.#passedState?.encode() ?? null,",
+    "state: this.#intakeState?.encode() ?? null,",
+  ),
+  of(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
+    "PI4: the key of a fetched record is not copied",
+    "key: key === null ? null : Buffer.from(key),",
+    "key,",
+  ),
+  of(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
+    "PI4: the value of a fetched record is not copied",
+    "value: value === null ? null : Buffer.from(value),",
+    "value,",
+  ),
+  of(`${CORE}/isolation/url-health.ts`, `${CORE}/isolation/`)(
+    "W5: the gate is never shut",
+    "this.#shutUntilMs = Math.max(this.#shutUntilMs, momentMs);",
+    "",
+  ),
+  of(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
+    "T2: a removed key keeps no revision",
+    "this.#revisions.set(key, revision);",
+    "if (value !== undefined) this.#revisions.set(key, revision);\n    else this.#revisions.delete(key);",
   ),
   committer("K2: a refused commit is not due again", "for (const each of covered) each.commitFailed();", ""),
   rebalance(

@@ -111,6 +111,43 @@ export const INGEST = [
     tests: [`${INGEST_SRC}/accept/admission.test.ts`],
   },
   {
+    damage: "a source's rate: bytes are not limited",
+    file: `${FAIRNESS}/rate-limit.ts`,
+    from: "return Math.max(waitMsOf(calls, perSecond.calls), waitMsOf(bytes, perSecond.bytes));",
+    to: "return bytes < Infinity ? waitMsOf(calls, perSecond.calls) : 0;",
+    tests: [`${FAIRNESS}/rate-limit.test.ts`],
+  },
+  {
+    damage: "active requests: a source's share is not looked at",
+    file: `${FAIRNESS}/active-requests.ts`,
+    from: "if (own === 0 || !isBusy()) return false;",
+    to: "return own < 0;",
+    tests: [`${FAIRNESS}/active-requests.test.ts`],
+  },
+  {
+    damage: "bodies are not looked at again while they come",
+    file: `${INGEST_SRC}/http/server.ts`,
+    from: "const sweeping = setInterval(bodies.sweep, timeouts.checkMs);",
+    to: "const sweeping = setInterval(() => {}, timeouts.checkMs);",
+    tests: ["services/ingest/test/bodies.test.ts"],
+  },
+  ...[
+    [
+      "a text has any number of stand-ins",
+      `if (standIn === undefined && --budget.left < 0) throw new PosthasteError("invalid_input", TOO_MANY);`,
+      "",
+    ],
+    [
+      "a text that nests too deep is not cut",
+      "if (hasNestingOver(text, MAX_PARSED_NESTING)) limitNesting(value, MAX_PARSED_NESTING);",
+      "",
+    ],
+    ["keys with an escape are left to JSON.parse", `text.includes("\\\\") ? writeKeysOut(text, budget) : null`, "null"],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `JSON: ${damage}`, file: "packages/core/src/call/parse-json.ts", from, to },
+    tests: ["packages/core/src/call/parse-json.test.ts"],
+  })),
+  {
     damage: "late refusals: all are told at once",
     file: `${INGEST_SRC}/answer/late-refusals.ts`,
     from: "return told <= PROMPT_REFUSALS;",
