@@ -162,7 +162,7 @@ describe("an npm command", () => {
       // Rounds, words of a damage, and lines of the long ring name no test.
       const isWord = ["test:stress", "test:damages", "test:long"].includes(script) && !name?.includes("/");
       if (name === undefined || isWord) return;
-      const path = script === "test:long" ? `${name}{,.test.ts}` : `{,packages/,services/}${name}`;
+      const path = script === "test:long" ? `${name}{,.test.ts,.long.test.ts}` : `{,packages/,services/}${name}`;
       expect(globSync(path, { cwd: root })).not.toEqual([]);
     },
   );
