@@ -10,8 +10,9 @@ import { type Call, sendBatch } from "./calls.ts";
 import { createRoute, messageIdsOf } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
-const EVENTS = isLong ? 2_000 : 400;
+const EVENTS = isLong ? 4_000 : 1_000;
 const BATCH = 20;
+const SENDERS = 10;
 const SERVICES = ["ingest", "router", "control", ...(isLong ? ["delivery"] : [])];
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
@@ -42,12 +43,18 @@ async function survives(name: string): Promise<void> {
   const service = installation.system.process(name);
   const acknowledged: string[] = [];
   let killed: Promise<void> | undefined;
-  for (let first = 0; first < EVENTS; first += BATCH) {
-    const batch = callsOf(name, first, BATCH);
-    if (first === EVENTS / 2) killed = service.kill().then(() => service.start());
-    await send(route.writeKey, batch);
-    acknowledged.push(...batch.map((call) => call.messageId));
-  }
+  let first = 0;
+  /** One of several senders, so that much is on its way when the service dies. */
+  const sendSome = async (): Promise<void> => {
+    while (first < EVENTS) {
+      const batch = callsOf(name, first, BATCH);
+      first += BATCH;
+      await send(route.writeKey, batch);
+      acknowledged.push(...batch.map((call) => call.messageId));
+      if (acknowledged.length >= EVENTS / 2) killed ??= service.kill().then(() => service.start());
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, sendSome));
   await killed;
   await eventually(() => {
     const arrived = messageIdsOf(receiver.requestsTo(route.path));
