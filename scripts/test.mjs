@@ -18,7 +18,13 @@ const SLOW_MS = 10_000;
 /** The projects of the unit ring (packages/tooling/test-files.ts). */
 const UNIT_PROJECTS = ["unit", "unit-alone", "console"];
 /** Files of the long ring alone, and files with a long form. */
-const LONG_FILES = [".long.test.ts", "test/faults/"];
+const LONG_FILES = [
+  ".long.test.ts",
+  "test/faults/",
+  "test/e2e/",
+  "services/control/src/replays/",
+  "services/control/test/any-request",
+];
 
 const ring = ["--unit", "--long"].find((flag) => process.argv[2] === flag);
 const args = process.argv.slice(ring === undefined ? 2 : 3);
