@@ -1,7 +1,42 @@
 import { fileURLToPath } from "node:url";
 import { projectConfig } from "@posthaste/tooling/vitest";
+import type { Plugin } from "vite";
 import { mergeConfig } from "vitest/config";
 
-export default mergeConfig(projectConfig("console", { testTimeoutMs: 120_000 }), {
-  test: { globalSetup: [fileURLToPath(new URL("./test/global-setup.ts", import.meta.url))] },
+/**
+ * What a page loads when it comes to it is there from the first: a page in the process has a time of its own, in which
+ * no module is waited for.
+ */
+const nothingLater: Plugin = {
+  name: "posthaste:nothing-later",
+  enforce: "pre",
+  transform(code, id) {
+    if (!id.includes("/console/src/")) return null;
+    const loaded: string[] = [];
+    const changed = code.replace(/\bimport\(("[^"]+")\)/g, (_, path: string) => {
+      loaded.push(`import * as later${loaded.length} from ${path};`);
+      return `Promise.resolve(later${loaded.length - 1})`;
+    });
+    return loaded.length === 0 ? null : { code: `${changed}\n${loaded.join("\n")}`, map: null };
+  },
+};
+
+const config = mergeConfig(projectConfig("console", { testTimeoutMs: 120_000 }), {
+  plugins: [nothingLater],
+  // The name of a file stays in its address, as the build has it.
+  build: { assetsInlineLimit: 0 },
+  css: { transformer: "lightningcss", lightningcss: { cssModules: { pattern: "[name]-[local]" } } },
+  test: {
+    // What the pages in the process are displayed by.
+    css: { include: [/\.module\.css/] },
+    globalSetup: [fileURLToPath(new URL("./test/global-setup.ts", import.meta.url))],
+    // All files of a process draw into one window, and import the console once.
+    isolate: false,
+  },
 });
+// Vitest hands them on to Node: by `import`, what jsdom requires would be modules.
+const conditions = ["@posthaste/source", "node", "module"];
+config.resolve.conditions = conditions;
+config.ssr.resolve.conditions = conditions;
+
+export default config;

@@ -8,7 +8,9 @@ import { RouterProvider } from "@tanstack/react-router";
 import { createRoot } from "react-dom/client";
 import { ApiProblem } from "./api/client.ts";
 import { type EarlyAnswers, keepEarly } from "./api/early.ts";
-import { router } from "./routes.tsx";
+import { beginLive } from "./live/live.ts";
+import { tellMoment } from "./moment/zone.ts";
+import { createConsoleRouter } from "./routes.tsx";
 import { noteFailure, sessionQuery, takeSignInCode } from "./session/session.ts";
 import { statusQuery } from "./status/status.ts";
 import { showTheme } from "./theme/theme-choice.ts";
@@ -16,9 +18,11 @@ import { showTheme } from "./theme/theme-choice.ts";
 /** A read that failed for want of an answer is tried again; a refusal stays one. */
 const MOST_RETRIES = 1;
 
-/** `early`: what was asked for already. */
-export function showConsole(early: EarlyAnswers): void {
+/** `early`: what was asked for already. Answers what takes the console off its place. */
+export function showConsole(early: EarlyAnswers): () => void {
   keepEarly(early);
+  beginLive();
+  tellMoment();
   showTheme();
   const client = createClient();
   // Before anything is drawn, and at once: who is not signed in has both refused, and is asked for a token.
@@ -27,11 +31,18 @@ export function showConsole(early: EarlyAnswers): void {
   void (code === null ? client.prefetchQuery(statusQuery) : opening.then(() => client.prefetchQuery(statusQuery)));
   const place = document.getElementById("root");
   if (place === null) throw new Error("index.html has no place for the pages");
-  createRoot(place).render(
+  const router = createConsoleRouter();
+  const root = createRoot(place);
+  root.render(
     <QueryClientProvider client={client}>
       <RouterProvider router={router} />
     </QueryClientProvider>,
   );
+  return () => {
+    root.unmount();
+    client.clear();
+    router.history.destroy();
+  };
 }
 
 function createClient(): QueryClient {

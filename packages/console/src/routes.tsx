@@ -161,41 +161,46 @@ const replay = createRoute({
   component: lazyRouteComponent(() => import("./pages/replay/replay-page.tsx"), "ReplayPage"),
 });
 
-export const router = createRouter({
-  routeTree: root.addChildren([
-    first,
-    overview,
-    connect,
-    firstEvent,
-    testReceivers,
-    sources,
-    source,
-    destinations,
-    destination,
-    events,
-    event,
-    deliveries,
-    deadLetters,
-    letters,
-    review,
-    replay,
-    audiences,
-    audience,
-    deletions,
-    deletion,
-    activity,
-    access,
-  ]),
-  defaultPreload: false,
-  // What is no filter of a page is none.
-  search: { strict: true },
-  // Texts as they stand: a message id of digits is no number.
-  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
-  stringifySearch: (search) => searchOf(search),
-});
+const routeTree = root.addChildren([
+  first,
+  overview,
+  connect,
+  firstEvent,
+  testReceivers,
+  sources,
+  source,
+  destinations,
+  destination,
+  events,
+  event,
+  deliveries,
+  deadLetters,
+  letters,
+  review,
+  replay,
+  audiences,
+  audience,
+  deletions,
+  deletion,
+  activity,
+  access,
+]);
+
+/** A router that begins at the window's address; its history is to be destroyed with it. */
+export function createConsoleRouter() {
+  return createRouter({
+    routeTree,
+    defaultPreload: false,
+    // What is no filter of a page is none.
+    search: { strict: true },
+    // Texts as they stand: a message id of digits is no number.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => searchOf(search),
+  });
+}
 
 declare module "@tanstack/react-router" {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof createConsoleRouter>;
   }
 }

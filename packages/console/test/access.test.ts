@@ -1,8 +1,8 @@
 /** Tokens as the page makes and revokes them: the rule of new-token-dialog.tsx. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
+import { axeFaults, copiedOn } from "./story.ts";
 
 const LINK = "http://127.0.0.1:8090/#sign-in=code-0123456789";
 const MADE = {
@@ -16,7 +16,7 @@ const sent = (operation: string) => control.requests.filter((each) => each.opera
 
 startConsole();
 
-describe.skipIf("missing" in found)("a token", () => {
+describe("a token", () => {
   it("NT1: is made as a link, which is shown once and nowhere kept", async () => {
     const page = await visit("/access", { "POST /v1/tokens": { status: 201, body: MADE } });
     await page.getByText("dashboard").waitFor();

@@ -1,10 +1,10 @@
 /** Attempts of an event, each with its URLs: what was sent, what was answered, by whom. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
 import { eventPage, GIVEN_UP } from "./pages/event.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, copiedOn, expectNarrow } from "./story.ts";
 
 const ATTEMPTS = "GET /v1/deliveries";
 const RECORD = "GET /v1/deliveries/record";
@@ -53,7 +53,7 @@ const REFUSED = tried(1, {
 
 startConsole();
 
-describe.skipIf("missing" in found)("an attempt", () => {
+describe("an attempt", () => {
   it("says of each URL its number, the size of what was sent, how long it took and what came back", async () => {
     const page = await open([TIMED_OUT, REFUSED]);
     await page.getByText("5,000 ms").first().waitFor();
@@ -82,14 +82,13 @@ describe.skipIf("missing" in found)("an attempt", () => {
     expect(await opened.locator("dl").innerText()).toMatch(/X-Signature\s+\*\*\*/);
     expect(await opened.getByText(/^POST https/).allInnerTexts()).toEqual([`POST ${HOOKS[1]}`]);
     await opened.getByRole("radio", { name: "Raw" }).click();
-    await expect.poll(() => opened.locator("pre").innerText()).toBe(BODY);
+    await poll(() => opened.locator("pre").innerText()).toBe(BODY);
     const asked = control.requests
       .filter(({ operation }) => operation === RECORD)
       .map(({ query }) => query.get("record"));
     expect(asked).toEqual(["0:1:77"]);
     expect(await axeFaults(page)).toEqual([]);
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expect.poll(() => sidewaysPx(page)).toBe(0);
+    await expectNarrow(page);
   });
 
   it("opens what the receiver answered, and says why where there is nothing", async () => {
@@ -162,7 +161,7 @@ describe.skipIf("missing" in found)("an attempt", () => {
   });
 });
 
-describe.skipIf("missing" in found)("the timeline", () => {
+describe("the timeline", () => {
   it("is in words, its codes and offsets in titles", async () => {
     const page = await open([REFUSED]);
     const step = (text: string) => page.locator("ol li").filter({ hasText: text }).locator("span[title]");

@@ -1,9 +1,9 @@
 /** Audiences as the page makes, fills and removes them. */
 import { describe, expect, it } from "vitest";
-import { askedFrom, axeFaults, copiedOn, found } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { AUDIENCE, audiencePage } from "./pages/audiences.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { askedFrom, axeFaults, copiedOn } from "./story.ts";
 
 const { path, live } = audiencePage;
 const READ_ONLY = {
@@ -15,7 +15,7 @@ const bodies = (operation: string) => sent(operation).map(({ body }) => body);
 
 startConsole();
 
-describe.skipIf("missing" in found)("an audience", () => {
+describe("an audience", () => {
   it("is made from the list of a name and a source, and its page with the trait opens", async () => {
     const sources = [
       { id: "src_1", name: "Web shop" },
@@ -108,7 +108,7 @@ describe.skipIf("missing" in found)("an audience", () => {
     await part.getByRole("button", { name: "Add" }).click();
     await part.getByText("is in it from now on").waitFor();
     expect(bodies("PATCH /v1/audiences/{id}/members")).toEqual([{ add: ["a/b"] }]);
-    await expect.poll(() => sent("GET /v1/audiences/{id}").length).toBeGreaterThan(0);
+    await poll(() => sent("GET /v1/audiences/{id}").length).toBeGreaterThan(0);
     changed(0, 0, 1);
     await part.getByRole("button", { name: "Remove" }).click();
     await part.getByText("was not in it").waitFor();
@@ -122,12 +122,10 @@ describe.skipIf("missing" in found)("an audience", () => {
   it("is handed over whole by a line that is copied", async () => {
     const page = await visit(path, live);
     await page.getByRole("button", { name: "Copy the curl command" }).click();
-    await expect
-      .poll(() => copiedOn(page))
-      .toBe(
-        "curl -H \"Authorization: Bearer $POSTHASTE_ADMIN_TOKEN\" -H 'Content-Type: application/x-ndjson' " +
-          `-T members.ndjson ${control.url}/v1/audiences/${AUDIENCE.id}/members`,
-      );
+    await poll(() => copiedOn(page)).toBe(
+      "curl -H \"Authorization: Bearer $POSTHASTE_ADMIN_TOKEN\" -H 'Content-Type: application/x-ndjson' " +
+        `-T members.ndjson ${control.url}/v1/audiences/${AUDIENCE.id}/members`,
+    );
   });
 
   it("is removed after what becomes of it was said", async () => {

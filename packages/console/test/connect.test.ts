@@ -1,8 +1,8 @@
 /** A webhook is connected: the rules of use-connecting.ts and url-fields.tsx, the form, its test, the first event. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, expectNarrow, expectSound, focusOf } from "./story.ts";
 
 const FORM = "/connect?kind=Webhooks";
 const CALLS = "GET /v1/sources/{id}/calls";
@@ -27,7 +27,7 @@ function wrong(path: string, message: string) {
   return { status: 400, body: { ...body, errors: [{ path, message }] } };
 }
 
-describe.skipIf("missing" in found)("a webhook", () => {
+describe("a webhook", () => {
   it("is connected from nothing by Enter alone, with the test receiver and no typed field", async () => {
     const page = await visit("/connect", NO_SOURCES);
     await focusOf(page.getByRole("link", { name: "Webhooks" }));
@@ -35,7 +35,7 @@ describe.skipIf("missing" in found)("a webhook", () => {
     await focusOf(page.getByLabel("URL 1"));
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Enter");
-    await expect.poll(() => page.getByLabel("URL 1").inputValue()).toBe(RECEIVER.url);
+    await poll(() => page.getByLabel("URL 1").inputValue()).toBe(RECEIVER.url);
     await focusOf(page.getByRole("button", { name: "Save and turn on" }));
     await page.keyboard.press("Enter");
     await page.getByText("Waiting for the first event").waitFor();
@@ -85,12 +85,7 @@ describe.skipIf("missing" in found)("a webhook", () => {
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("Nothing listens there").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await contrastFaults(page)).toEqual([]);
-    for (const width of [360, 768]) {
-      await page.setViewportSize({ width, height: 800 });
-      await expect.poll(async () => [width, await sidewaysPx(page)]).toEqual([width, 0]);
-    }
+    await expectSound(page);
     expect(bodies("POST /v1/destinations/test")).toMatchObject([
       {
         settings: {
@@ -106,14 +101,14 @@ describe.skipIf("missing" in found)("a webhook", () => {
     await page.getByText("It answered nothing (connection_refused).").waitFor();
     await page.getByText("More: name, settling, body (shop.example; any one is enough; documented)").waitFor();
     await url.fill("https://shop.example/hook2");
-    await expect.poll(() => url.getAttribute("aria-invalid")).toBeNull();
+    await poll(() => url.getAttribute("aria-invalid")).toBeNull();
     await url.fill("https://shop.example/hook");
     const held = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect([held.includes("shop.example"), held.includes(secret), held.includes("only-once")]).toEqual([
       ...[true, false, false],
     ]);
     await page.reload();
-    await expect.poll(() => page.getByLabel("URL 1").inputValue()).toBe("https://shop.example/hook");
+    await poll(() => page.getByLabel("URL 1").inputValue()).toBe("https://shop.example/hook");
   });
 
   it("has its URLs put in order by the keyboard, takes a source that is there, and is saved off", async () => {
@@ -193,30 +188,26 @@ describe.skipIf("missing" in found)("a webhook", () => {
     const stands = async () => (await answers.allInnerTexts()).map((text) => text.split("\n")[0]);
     const send = async () => {
       await page.getByRole("button", { name: "Send test" }).click();
-      await expect
-        .poll(stands)
-        .toEqual([
-          expect.stringMatching(/^. ?200 8 ms https:\/\/one/),
-          expect.stringMatching(/^. ?connection_refused 8 ms/),
-        ]);
+      await poll(stands).toEqual([
+        expect.stringMatching(/^. ?200 8 ms https:\/\/one/),
+        expect.stringMatching(/^. ?connection_refused 8 ms/),
+      ]);
     };
     const before = [expect.stringContaining("200, as it was before"), expect.stringContaining("as it was before")];
     await send();
     await page.getByText("Sign each request").click();
-    await expect.poll(stands).toEqual(before);
+    await poll(stands).toEqual(before);
     await page.getByText("Changed since: send the test again.").waitFor();
-    expect(await axeFaults(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await contrastFaults(page)).toEqual([]);
+    await expectSound(page);
     // What the field said of the second is of before too.
     expect(await page.getByLabel("URL 2").getAttribute("aria-invalid")).toBeNull();
     await send();
     await page.getByText("More: name, settling, body").click();
     await page.getByRole("combobox", { name: "Body" }).selectOption("full");
-    await expect.poll(stands).toEqual(before);
+    await poll(stands).toEqual(before);
     await send();
     await page.getByLabel("URL 2").fill("https://three.example");
-    await expect.poll(stands).toEqual([expect.stringMatching(/^. ?200 8 ms/), before[1]]);
+    await poll(stands).toEqual([expect.stringMatching(/^. ?200 8 ms/), before[1]]);
   });
 
   it("says no more what was refused of a URL once another one stands there", async () => {
@@ -240,7 +231,7 @@ describe.skipIf("missing" in found)("a webhook", () => {
   });
 });
 
-describe.skipIf("missing" in found)("the first event", () => {
+describe("the first event", () => {
   const verdict = exampleOf("GET /v1/events/{messageId}").body as { readonly cause: string };
   const DELIVERED = {
     ...{ ...verdict, cause: "delivered" },
@@ -290,8 +281,7 @@ describe.skipIf("missing" in found)("the first event", () => {
       expect(await ways.getByRole("link", { name }).getAttribute("href")).toMatch(path);
     }
     expect(await axeFaults(page)).toEqual([]);
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expect.poll(() => sidewaysPx(page)).toBe(0);
+    await expectNarrow(page);
   });
 
   it("is a call of the source itself, where one comes first", async () => {

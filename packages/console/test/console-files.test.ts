@@ -1,16 +1,10 @@
 /** The built pages as a server hands them out; BG1 of first-page.ts. */
-import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { answerFile, type ConsoleFiles, readConsoleFiles } from "../served/console-files.ts";
-import { CONTENT_POLICY } from "../served/content-policy.ts";
-import { found } from "./browser.ts";
-import { startConsole, takeFaults, visit } from "./started-console.ts";
-
-startConsole();
 
 async function built(): Promise<ConsoleFiles> {
   const files = await readConsoleFiles();
@@ -79,35 +73,5 @@ describe("the built pages", () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-  });
-});
-
-describe.skipIf("missing" in found)("the content policy", () => {
-  it("names the hash of the one style that stands in the page, and there is no other", async () => {
-    const page = await visit("/access");
-    await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    const styles = await page.evaluate(() =>
-      [...document.querySelectorAll("style")].map(({ textContent }) => textContent),
-    );
-    expect(styles).toHaveLength(1);
-    const hash = createHash("sha256")
-      .update(styles[0] ?? "")
-      .digest("base64");
-    expect(CONTENT_POLICY).toContain(`style-src 'self' 'sha256-${hash}';`);
-  });
-
-  it("lets nothing be made markup that is a text", async () => {
-    const page = await visit("/access");
-    await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    const thrown = await page.evaluate(() => {
-      try {
-        document.createElement("div").innerHTML = "<b>x</b>";
-        return "nothing was thrown";
-      } catch (error) {
-        return String(error);
-      }
-    });
-    expect(thrown).toContain("TrustedHTML");
-    expect(takeFaults()).toHaveLength(1);
   });
 });

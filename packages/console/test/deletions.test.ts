@@ -1,9 +1,9 @@
 /** Deletions as the page asks for them, and suppressions as it ends them: the rules of ask-dialog.tsx. */
 import { describe, expect, it } from "vitest";
 import { receiversOf, tooManyOf, usersOf } from "../src/pages/deletions/deletion-draft.ts";
-import { axeFaults, found } from "./browser.ts";
 import { exampleOf, type FakeAnswers, problem } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";
+import { axeFaults } from "./story.ts";
 
 const FRESH = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true };
 const source = (id: string, name: string, enabled = true) =>
@@ -67,7 +67,7 @@ describe("user ids, one a line", () => {
   });
 });
 
-describe.skipIf("missing" in found)("a deletion", () => {
+describe("a deletion", () => {
   it("DA1, DA2: is asked for after its counts were confirmed, again under the same id, and then shown", async () => {
     const { page, dialog } = await asking({ "POST /v1/deletions": problem(503, "the brokers do not answer") });
     expect(await axeFaults(page)).toEqual([]);
@@ -193,7 +193,7 @@ describe.skipIf("missing" in found)("a deletion", () => {
   });
 });
 
-describe.skipIf("missing" in found)("a suppression", () => {
+describe("a suppression", () => {
   it("is looked up by the user, and ended for one source after its consequence was said", async () => {
     let sourceIds = ["src_web", "src_app"];
     const page = await visit("/deletions", {

@@ -1,18 +1,17 @@
 /** Every question and menu that a button opens: sound in itself, reached and left by the keyboard. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { focusOf, found } from "./browser.ts";
 import { audiencePage } from "./pages/audiences.ts";
 import { sourcePage } from "./pages/configuration.ts";
-import { expectSound } from "./pages/page-states.ts";
-import { startConsole, visit } from "./started-console.ts";
+import { poll, startConsole, visit } from "./started-console.ts";
+import { expectSound, focusOf } from "./story.ts";
 
 startConsole();
 
 const hasFocusIn = (page: Page, role: string) =>
   page.evaluate((within) => document.activeElement?.closest(`[role=${within}]`) !== null, role);
 
-describe.skipIf("missing" in found)("what a button opens", () => {
+describe("what a button opens", () => {
   it.each([
     ["/activity", "Keys", "dialog", "Keys"],
     ["/activity", "Filter", "dialog", "Filter"],
@@ -30,12 +29,12 @@ describe.skipIf("missing" in found)("what a button opens", () => {
     const page = await visit(path, audiencePage.live);
     const button = page.getByRole("button", { name: opener, exact: true }).first();
     await button.waitFor();
-    await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);
+    await poll(() => page.locator("[data-state=loading]").count()).toBe(0);
     await button.focus();
     await page.keyboard.press("Enter");
     const opened = page.getByRole(role, { name });
     await opened.waitFor();
-    await expect.poll(() => hasFocusIn(page, role)).toBe(true);
+    await poll(() => hasFocusIn(page, role)).toBe(true);
     await expectSound(page, "all");
     await page.keyboard.press("Escape");
     await opened.waitFor({ state: "detached" });
@@ -43,7 +42,7 @@ describe.skipIf("missing" in found)("what a button opens", () => {
   });
 });
 
-describe.skipIf("missing" in found)("an address that leads nowhere", () => {
+describe("an address that leads nowhere", () => {
   it("is sound, in both themes and at each width, and leads on", async () => {
     const page = await visit("/nothing/here");
     await page.getByText("This address leads to no page of the console.").waitFor();
@@ -53,7 +52,7 @@ describe.skipIf("missing" in found)("an address that leads nowhere", () => {
   });
 });
 
-describe.skipIf("missing" in found)("the order of the keyboard", () => {
+describe("the order of the keyboard", () => {
   it("is the page's own, and begins with a way past what stands around each page", async () => {
     const page = await visit("/activity");
     await page.locator("[data-state=live]").waitFor();

@@ -1,17 +1,19 @@
 /** npm run console:pictures [-- NAME...]: the pictures of every page, or of those named, in docs/images anew. */
 import { readConsoleFiles } from "../served/console-files.ts";
-import { openPage, startBrowser } from "./browser.ts";
-import { startFakeControl } from "./fake-control.ts";
+import { openPage, startBrowser } from "./browser/browser.ts";
+import { keepPictures, pictureName } from "./browser/pictures.ts";
+import { serveFakeControl } from "./browser/serve-fake-control.ts";
+import { createFakeControl } from "./fake-control.ts";
 import { setup } from "./global-setup.ts";
 import { MOMENT, PAGES, VIEWS } from "./pages/all-pages.ts";
-import { keepPictures, pictureName } from "./pictures.ts";
 
 await setup();
 const files = await readConsoleFiles();
 if (files === null) throw new Error("the pages were not built");
-const [browser, control] = await Promise.all([startBrowser(), startFakeControl(files)]);
+const control = createFakeControl();
+const [browser, url] = await Promise.all([startBrowser(), serveFakeControl(control, files)]);
 try {
-  const { page } = await openPage(browser, control.url, { at: new Date(MOMENT) });
+  const { page } = await openPage(browser, url, { at: new Date(MOMENT) });
   const pages = PAGES.map(({ route, path, live, shows }) => ({
     name: pictureName(route),
     path,
@@ -24,7 +26,7 @@ try {
   for (const { name, path, answers, shows, pressed } of drawn) {
     await page.goto("about:blank");
     control.answer(answers);
-    await page.goto(control.url + path);
+    await page.goto(url + path);
     if (pressed !== undefined) await page.getByText(pressed).first().click();
     for (const text of shows) await page.getByText(text).first().waitFor();
     const bytes = await keepPictures(page, name);
@@ -32,5 +34,6 @@ try {
   }
 } finally {
   await browser.close();
-  control.close();
 }
+// The fake control would go on listening.
+process.exit();

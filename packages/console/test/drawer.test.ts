@@ -1,10 +1,9 @@
 /** Rules: OR1 and OR2 of opened-row.ts. */
 import { describe, expect, it } from "vitest";
-import { focusOf, found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { GIVEN_UP } from "./pages/event.ts";
-import { expectSound } from "./pages/page-states.ts";
 import { control, startConsole, visit } from "./started-console.ts";
+import { expectSound, focusOf } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const EVENT = "GET /v1/events/{messageId}";
@@ -17,7 +16,7 @@ const LIST = "/deliveries?state=dead_letter";
 
 startConsole();
 
-describe.skipIf("missing" in found)("an event that is opened from a list", () => {
+describe("an event that is opened from a list", () => {
   it("OR1, OR2: stands over the list under its own address, and leaves the row in focus when it closes", async () => {
     const page = await visit(LIST, LIVE);
     await page.getByText("message-7").click();

@@ -1,19 +1,19 @@
 /** The pages of events and of what became of them, in each state. */
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { destinationPage } from "./pages/configuration.ts";
 import { deliveriesPage } from "./pages/deliveries.ts";
 import { eventPage } from "./pages/event.ts";
 import { EVENT_PAGES } from "./pages/page-groups.ts";
-import { expectSound, testStates, YEARS_LATER } from "./pages/page-states.ts";
+import { testStates, YEARS_LATER } from "./pages/page-states.ts";
 import { control, startConsole, visit } from "./started-console.ts";
+import { expectSound } from "./story.ts";
 
 startConsole(YEARS_LATER);
 
 testStates(EVENT_PAGES);
 
-describe.skipIf("missing" in found)("the question to sign in again", () => {
+describe("the question to sign in again", () => {
   // It is the frame's, whatever stands under it: a page with one event, a list, and one with a form.
   it.each([eventPage, deliveriesPage, destinationPage])(
     "stands over a page that stays: $route",

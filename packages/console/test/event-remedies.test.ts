@@ -1,12 +1,11 @@
 /** What the page of an event does about what became of it, and what it says comes next. */
 import { describe, expect, it } from "vitest";
 import type { EventVerdict } from "../src/api/api-types.ts";
-import { axeFaults, found } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { eventPage, GIVEN_UP } from "./pages/event.ts";
-import { expectSound } from "./pages/page-states.ts";
 import type { Said } from "./pages/tested-page.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, expectSound } from "./story.ts";
 
 const EVENT = "GET /v1/events/{messageId}";
 const MOMENT = "2026-11-22T10:42:04.000Z";
@@ -37,7 +36,7 @@ const sent = (operation: string) =>
 
 startConsole(new Date(MOMENT));
 
-describe.skipIf("missing" in found)("the page of an event", () => {
+describe("the page of an event", () => {
   const WAITING = { ...delivery, cause: "waiting_retry", due: "2026-11-22T10:47:07.000Z", place: null } as const;
 
   it("tells the moments of the sentence as all others, what comes next, and sends now what waits", async () => {
@@ -49,9 +48,7 @@ describe.skipIf("missing" in found)("the page of an event", () => {
     expect(next?.replace(/\s+/g, " ")).toBe("11:47:07.000 in 5 m 3 s ◌ next attempt Billing");
     await expectSound(page);
     await page.getByRole("button", { name: "Send now to Billing" }).click();
-    await expect
-      .poll(() => sent("POST /v1/deliveries/resend"))
-      .toEqual([{ messageId: "message-7", destinationId, sourceId }]);
+    await poll(() => sent("POST /v1/deliveries/resend")).toEqual([{ messageId: "message-7", destinationId, sourceId }]);
   });
 
   it("has a button at each of several that wait, and none for all", async () => {
@@ -77,7 +74,7 @@ describe.skipIf("missing" in found)("the page of an event", () => {
     await turnOn.click();
     await page.getByText("It is on: it gets what is received from a second after that").waitFor();
     expect(sent(CHANGE)).toEqual([{ revision: 7, enabled: true }]);
-    await expect.poll(() => turnOn.getAttribute("aria-disabled")).toBe("true");
+    await poll(() => turnOn.getAttribute("aria-disabled")).toBe("true");
     expect(await axeFaults(page)).toEqual([]);
   });
 

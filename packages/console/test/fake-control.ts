@@ -1,6 +1,5 @@
 /**
- * A control that answers every operation with the example of the OpenAPI document, and serves the built pages as the
- * real one does.
+ * A control that answers every operation with the example of the OpenAPI document; how it is reached is another matter.
  *
  * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
  *      answered 404.
@@ -9,23 +8,13 @@
  * FC3  Every request is kept, so that a test can look at what a page asked for and sent.
  */
 import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
 import type { ApiDocument } from "../build/api-types.ts";
-import { answerFile, type ConsoleFiles } from "../served/console-files.ts";
-import { PAGE_HEADERS } from "../served/content-policy.ts";
 
 const { paths }: ApiDocument = JSON.parse(await readFile(new URL("../openapi.json", import.meta.url), "utf8"));
 /** Of paths that fit, the one that names most itself comes first. */
 const PATTERNS = Object.keys(paths)
   .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`) }))
   .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
-
-/** An address of a page that is no page of the console: with nothing on it, under the same headers. */
-export const NOWHERE = "/nowhere.html";
-/** Of which no icon is asked for. */
-const NOTHING = '<!doctype html><link rel="icon" href="data:,">';
 
 /** What an operation is answered with; `pending` waits for the answers that are put next. */
 export type FakeAnswer =
@@ -47,8 +36,22 @@ export interface FakeRequest {
   readonly body: unknown;
 }
 
+/** An answer on its way; `stream` is one of what comes live, to be listened to. */
+type FakeReply =
+  | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string | null }
+  | "stream";
+
+/** The other end of a stream. */
+export interface FakeListener {
+  readonly say: (event: string, id: number, data: unknown) => void;
+  readonly end: () => void;
+}
+
 export interface FakeControl {
-  readonly url: string;
+  /** Asks for a path of the API; `body` is empty where there is none. */
+  readonly ask: (asked: { readonly method: string; readonly url: URL; readonly body: string }) => Promise<FakeReply>;
+  /** FC2. Answers what closes it. */
+  readonly listen: (asked: URLSearchParams, listener: FakeListener) => () => void;
   /** Puts these answers in the place of all that were put before. */
   readonly answer: (answers: FakeAnswers) => void;
   readonly requests: readonly FakeRequest[];
@@ -59,7 +62,6 @@ export interface FakeControl {
   readonly lastId: () => string;
   /** Ends every stream; no other begins until other answers are put. */
   readonly cut: () => void;
-  readonly close: () => void;
 }
 
 /** What the document shows as the answer of an operation. */
@@ -84,60 +86,40 @@ export function problem(status: number, detail: string, title = "A problem"): Fa
   return { status, body };
 }
 
-export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl> {
+export function createFakeControl(): FakeControl {
   let answers: FakeAnswers = {};
   const requests: FakeRequest[] = [];
   const live = createFakeStreams();
   let pending: (() => void)[] = [];
-  const server = createServer((request, response) => {
-    void handle(request, response);
-  });
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { pathname, searchParams } = new URL(request.url ?? "/", "http://fake");
-    if (pathname === NOWHERE) {
-      response.writeHead(200, { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8" }).end(NOTHING);
-      return;
-    }
-    if (!pathname.startsWith("/v1/")) {
-      const { status, headers, body } = answerFile(files.assets.get(pathname) ?? files.index, request.headers);
-      response.writeHead(status, headers).end(body ?? undefined);
-      return;
-    }
-    const operation = operationOf(request.method ?? "GET", pathname);
-    const sent = await text(request);
-    const body: unknown = sent === "" ? null : JSON.parse(sent);
-    const asked = { operation: operation ?? "", path: pathname, query: searchParams, body };
-    requests.push(asked);
-    reply(asked, response);
-  };
-  const reply = (asked: FakeRequest, response: ServerResponse): void => {
+  /** As it is answered now, or as it will be when other answers are put. */
+  const reply = async (asked: FakeRequest): Promise<FakeReply> => {
     const { operation } = asked;
     const put = answers[operation];
     const answer = typeof put === "function" ? put(asked) : put;
     if (answer === "pending") {
-      pending.push(() => reply(asked, response));
-      return;
+      await new Promise<void>((resolve) => pending.push(resolve));
+      return reply(asked);
     }
-    if (operation === "GET /v1/live" && answer === undefined) {
-      live.open(asked.query, response);
-      return;
-    }
+    if (operation === "GET /v1/live" && answer === undefined) return "stream";
     if (answer?.events !== undefined) {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      response.end(answer.events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join(""));
-      return;
+      const text = answer.events.map(([event, data]) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join("");
+      return { status: 200, headers: { "content-type": "text/event-stream" }, text };
     }
     const fallback = operation === "" ? { status: 404, body: {} } : exampleOf(operation);
     const status = answer?.status ?? fallback.status;
     const type = status < 400 ? "application/json" : "application/problem+json";
-    response.writeHead(status, { "content-type": type, "x-request-id": "req_fake0123456789" });
-    response.end(status === 204 ? undefined : JSON.stringify(answer?.body ?? fallback.body));
+    const headers = { "content-type": type, "x-request-id": "req_fake0123456789" };
+    return { status, headers, text: status === 204 ? null : JSON.stringify(answer?.body ?? fallback.body) };
   };
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ask: ({ method, url, body }) => {
+      const { pathname, searchParams } = url;
+      const asked = { operation: operationOf(method, pathname) ?? "", path: pathname, query: searchParams };
+      const request = { ...asked, body: body === "" ? null : JSON.parse(body) };
+      requests.push(request);
+      return reply(request);
+    },
+    listen: live.open,
     answer: (put) => {
       answers = put;
       live.mend();
@@ -151,10 +133,6 @@ export async function startFakeControl(files: ConsoleFiles): Promise<FakeControl
     tell: live.tell,
     lastId: live.lastId,
     cut: live.cut,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
   };
 }
 
@@ -166,35 +144,34 @@ function operationOf(method: string, pathname: string): string | null {
 }
 
 function createFakeStreams() {
-  const open = new Map<ServerResponse, URLSearchParams>();
+  const open = new Map<FakeListener, URLSearchParams>();
   let isDown = false;
   let id = 0;
   const told: { readonly id: number; readonly event: string; readonly data: unknown }[] = [];
-  const say = (response: ServerResponse, event: string, data: unknown, at = id): void => {
-    response.write(`event: ${event}\nid: ${at}\ndata: ${JSON.stringify(data)}\n\n`);
-  };
   return {
-    open: (asked: URLSearchParams, response: ServerResponse): void => {
-      if (isDown) response.destroy();
-      // The page has closed it since: nothing would end it here.
-      if (response.destroyed) return;
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      open.set(response, asked);
-      response.once("close", () => open.delete(response));
+    open: (asked: URLSearchParams, listener: FakeListener): (() => void) => {
+      if (isDown) {
+        listener.end();
+        return () => {};
+      }
+      open.set(listener, asked);
       const from = Number(asked.get("lastEventId") ?? id);
-      say(response, "beat", { asOf: null, complete: true }, from);
-      for (const each of told) if (each.id > from) say(response, each.event, each.data, each.id);
+      listener.say("beat", from, { asOf: null, complete: true });
+      for (const each of told) if (each.id > from) listener.say(each.event, each.id, each.data);
+      return () => open.delete(listener);
     },
     streams: () => [...open.values()],
     tell: (event: string, data: unknown): void => {
       id += 1;
       told.push({ id, event, data });
-      for (const response of open.keys()) say(response, event, data);
+      for (const listener of open.keys()) listener.say(event, id, data);
     },
     lastId: () => String(id),
     cut: (): void => {
       isDown = true;
-      for (const response of open.keys()) response.destroy();
+      const cutOff = [...open.keys()];
+      open.clear();
+      for (const listener of cutOff) listener.end();
     },
     mend: (): void => {
       isDown = false;

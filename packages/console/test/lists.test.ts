@@ -1,9 +1,8 @@
 /** Lists that are read in pages: the rules of paged-list.tsx, what narrows a list, keys. */
-import { pressChord } from "@posthaste/testkit/chord";
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, focusOf, found } from "./browser.ts";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, copiedOn, focusOf, pressChord } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const [example] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
@@ -20,7 +19,7 @@ function rows(names: readonly string[], others: object = {}) {
 const queriesOf = () =>
   control.requests.filter(({ operation }) => operation === LATEST).map(({ query }) => Object.fromEntries(query));
 
-describe.skipIf("missing" in found)("a list", () => {
+describe("a list", () => {
   it("QL1: holds what came back until it is asked for, and tells a row anew in its place", async () => {
     const page = await visit("/deliveries", { [LATEST]: rows(["message-2", "message-1"]) });
     await page.getByText("message-1").waitFor();
@@ -116,7 +115,7 @@ describe.skipIf("missing" in found)("a list", () => {
       ["k", "message-2"],
     ] as const) {
       await page.keyboard.press(key);
-      await expect.poll(focused).toBe(row);
+      await poll(focused).toBe(row);
     }
     await page.keyboard.press("Enter");
     await page.waitForURL("**/events/message-2");
@@ -135,12 +134,12 @@ describe.skipIf("missing" in found)("a list", () => {
       return page.getByText("copied message-1").count();
     };
     // It is told for a second and a half, in which a busy machine may not look.
-    await expect.poll(isTold).toBe(1);
+    await poll(isTold).toBe(1);
     expect(await copiedOn(page)).toBe("message-1");
     const resends = () => control.requests.filter(({ operation }) => operation === "POST /v1/deliveries/resend");
     expect(resends()).toEqual([]);
     await page.keyboard.press("r");
-    await expect.poll(() => resends().map(({ body }) => body)).toMatchObject([{ messageId: "message-1" }]);
+    await poll(() => resends().map(({ body }) => body)).toMatchObject([{ messageId: "message-1" }]);
     const row = page.getByRole("row").filter({ hasText: "message-1" });
     await row.getByText("by hand, by admin.").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);

@@ -1,11 +1,11 @@
 /** The palette: what it finds, and what it does. */
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
 import { deliveriesPage } from "./pages/deliveries.ts";
 import { eventPage } from "./pages/event.ts";
-import { startConsole, visit } from "./started-console.ts";
+import { poll, startConsole, visit } from "./started-console.ts";
+import { expectNarrow, expectSound, focusOf, hasLayout } from "./story.ts";
 
 startConsole();
 
@@ -44,7 +44,7 @@ async function command(page: Page, words: string): Promise<void> {
 const searchesFor = (text: string) => [`Events of the user ${text}`, `Events with the name ${text}`];
 const lines = (page: Page) => page.getByRole("menuitem").allInnerTexts();
 
-describe.skipIf("missing" in found)("the palette", () => {
+describe("the palette", () => {
   it("has every page and command, with the keys that do the same", async () => {
     const page = await visit("/activity", NAMED);
     await openPalette(page);
@@ -58,33 +58,28 @@ describe.skipIf("missing" in found)("the palette", () => {
     for (const line of ["Times: UTC (now local, Europe/Berlin)", "Keys of a single character: off", "Sign out"]) {
       expect(all).toContain(line);
     }
-    for (const theme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      expect(await (theme === "light" ? axeFaults : contrastFaults)(page)).toEqual([]);
-    }
-    await page.setViewportSize({ width: 360, height: 480 });
-    expect(await sidewaysPx(page)).toBe(0);
+    await expectSound(page, "all");
+    await expectNarrow(page, 480);
     // The last line, from the first: it scrolls to it, and the field stays in sight.
     await page.keyboard.press("ArrowUp");
     const last = page.getByRole("menuitem", { name: "Sign out" });
-    await expect.poll(() => last.getAttribute("data-focused")).toBe("true");
+    await poll(() => last.getAttribute("data-focused")).toBe("true");
+    if (!hasLayout(page)) return;
     const placed = async (target: Locator) => {
       const box = await target.boundingBox();
       return box !== null && box.y >= 0 && box.y + box.height <= 480;
     };
-    await expect
-      .poll(async () => [await placed(last), await placed(page.locator("input:focus"))])
-      .toEqual([true, true]);
+    await poll(async () => [await placed(last), await placed(page.locator("input:focus"))]).toEqual([true, true]);
   });
 
   it("finds a destination by a part of its name, eight at the most, and leads to it", async () => {
     const page = await visit("/activity", NAMED);
     await openPalette(page);
     await page.keyboard.type("acme");
-    await expect.poll(async () => (await lines(page)).filter((line) => line.startsWith("Acme"))).toHaveLength(8);
+    await poll(async () => (await lines(page)).filter((line) => line.startsWith("Acme"))).toHaveLength(8);
     await page.getByText("Destinations", { exact: true }).last().waitFor();
     await page.keyboard.type(" 11");
-    await expect.poll(() => lines(page)).toEqual(["Acme 11", ...searchesFor("acme 11")]);
+    await poll(() => lines(page)).toEqual(["Acme 11", ...searchesFor("acme 11")]);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/destinations/dst_11");
   });
@@ -93,14 +88,16 @@ describe.skipIf("missing" in found)("the palette", () => {
     const page = await visit("/activity", { ...eventPage.live, ...deliveriesPage.live, ...NAMED });
     await openPalette(page);
     await page.keyboard.type("deliveries");
-    await expect
-      .poll(async () => (await lines(page)).map((line) => line.split("\n")[0]))
-      .toEqual(["Deliveries", "Why did it not arrive? deliveries", ...searchesFor("deliveries")]);
+    await poll(async () => (await lines(page)).map((line) => line.split("\n")[0])).toEqual([
+      "Deliveries",
+      "Why did it not arrive? deliveries",
+      ...searchesFor("deliveries"),
+    ]);
     await page.keyboard.press("Enter");
     await page.waitForURL("**/deliveries");
     await openPalette(page);
     await page.keyboard.type("dst_3");
-    await expect.poll(() => lines(page)).toEqual(["Why did it not arrive? dst_3", "Acme 3", ...searchesFor("dst_3")]);
+    await poll(() => lines(page)).toEqual(["Why did it not arrive? dst_3", "Acme 3", ...searchesFor("dst_3")]);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/destinations/dst_3");
@@ -112,7 +109,7 @@ describe.skipIf("missing" in found)("the palette", () => {
     await command(page, "theme: dark");
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
     await command(page, "utc");
-    await expect.poll(() => page.locator("time").first().innerText()).toContain("10:12:07.113");
+    await poll(() => page.locator("time").first().innerText()).toContain("10:12:07.113");
     for (const [button, chosen] of [
       ["Theme: dark", "Dark"],
       ["You: admin", "UTC"],
@@ -126,18 +123,18 @@ describe.skipIf("missing" in found)("the palette", () => {
     }
     await openPalette(page);
     await page.keyboard.type("times");
-    await expect.poll(async () => (await lines(page))[0]).toBe("Times: local, Europe/Berlin (now UTC)");
+    await poll(async () => (await lines(page))[0]).toBe("Times: local, Europe/Berlin (now UTC)");
   });
 
   it("says which zone the times are in, where the machine's own is UTC and another choice looks alike", async () => {
     const page = await visit("/activity", {}, { zone: "UTC" });
     await openPalette(page);
     await page.keyboard.type("times");
-    await expect.poll(async () => (await lines(page))[0]).toBe("Times: UTC (now local, UTC)");
+    await poll(async () => (await lines(page))[0]).toBe("Times: UTC (now local, UTC)");
     await page.keyboard.press("Enter");
     await openPalette(page);
     await page.keyboard.type("times");
-    await expect.poll(async () => (await lines(page))[0]).toBe("Times: local, UTC (now UTC)");
+    await poll(async () => (await lines(page))[0]).toBe("Times: local, UTC (now UTC)");
   });
 
   it("pauses what comes live, switches single keys off and on, and tells all keys", async () => {

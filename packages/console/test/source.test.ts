@@ -1,8 +1,8 @@
 /** The page of a source: the rules of conflict-dialog.tsx and revised-draft.ts, and its write key. */
 import { describe, expect, it } from "vitest";
-import { axeFaults, copiedOn, focusOf, found, sidewaysPx } from "./browser.ts";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, copiedOn, expectNarrow, focusOf } from "./story.ts";
 
 interface Configured {
   readonly id: string;
@@ -18,7 +18,7 @@ const bodies = (operation: string) => sent(operation).map(({ body }) => body);
 
 startConsole();
 
-describe.skipIf("missing" in found)("a source", () => {
+describe("a source", () => {
   it("is made from the list, and its page with the write key opens", async () => {
     const page = await visit("/sources");
     await page.getByRole("button", { name: "New source" }).click();
@@ -63,7 +63,7 @@ describe.skipIf("missing" in found)("a source", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
     expect(bodies("PATCH /v1/sources/{id}")).toMatchObject([{ revision: SOURCE.revision, name: "Mine" }]);
-    await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
+    await poll(() => save.getAttribute("aria-disabled")).toBe("true");
     expect(await save.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
@@ -72,7 +72,7 @@ describe.skipIf("missing" in found)("a source", () => {
     const name = page.getByLabel("Name");
     await name.fill("Mine");
     await page.keyboard.press("Enter");
-    await expect.poll(() => sent("PATCH /v1/sources/{id}").length).toBe(1);
+    await poll(() => sent("PATCH /v1/sources/{id}").length).toBe(1);
     await name.fill("Mine and more");
     control.answer({
       "PATCH /v1/sources/{id}": { body: { ...SOURCE, name: "Mine", revision: SOURCE.revision + 1 } },
@@ -80,16 +80,16 @@ describe.skipIf("missing" in found)("a source", () => {
     await page.getByRole("heading", { name: "Mine", exact: true }).waitFor();
     expect(await name.inputValue()).toBe("Mine and more");
     await page.keyboard.press("Enter");
-    await expect
-      .poll(() => bodies("PATCH /v1/sources/{id}"))
-      .toMatchObject([{ revision: SOURCE.revision + 1, name: "Mine and more" }]);
+    await poll(() => bodies("PATCH /v1/sources/{id}")).toMatchObject([
+      { revision: SOURCE.revision + 1, name: "Mine and more" },
+    ]);
   });
 
   it("TD3: follows what another saved while nothing in it is changed, and is saved over that", async () => {
     const theirs = { ...SOURCE, name: "Theirs", revision: SOURCE.revision + 3 };
     const page = await visit(sourcePath);
     const name = page.getByLabel("Name");
-    await expect.poll(() => name.inputValue()).toBe(SOURCE.name);
+    await poll(() => name.inputValue()).toBe(SOURCE.name);
     const kept = { ...theirs, name: "Mine", revision: theirs.revision + 1 };
     control.answer({
       "GET /v1/sources/{id}": { body: theirs },
@@ -100,12 +100,10 @@ describe.skipIf("missing" in found)("a source", () => {
     await page.getByRole("button", { name: "Rotate" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
     await page.getByRole("heading", { name: "Theirs", exact: true }).waitFor();
-    await expect.poll(() => name.inputValue()).toBe("Theirs");
+    await poll(() => name.inputValue()).toBe("Theirs");
     await name.fill("Mine");
     await page.keyboard.press("Enter");
-    await expect
-      .poll(() => bodies("PATCH /v1/sources/{id}"))
-      .toMatchObject([{ revision: theirs.revision, name: "Mine" }]);
+    await poll(() => bodies("PATCH /v1/sources/{id}")).toMatchObject([{ revision: theirs.revision, name: "Mine" }]);
   });
 
   it("TD3: goes on with theirs where they are taken over, whatever was typed", async () => {
@@ -120,12 +118,13 @@ describe.skipIf("missing" in found)("a source", () => {
     await conflict.getByRole("button", { name: "Take theirs" }).click();
     await conflict.waitFor({ state: "detached" });
     expect(await page.getByLabel("Name").inputValue()).toBe("Theirs");
-    await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
+    await poll(() => save.getAttribute("aria-disabled")).toBe("true");
     await page.getByLabel("Name").fill("Mine after all");
     await save.click();
-    await expect
-      .poll(() => bodies("PATCH /v1/sources/{id}").at(-1))
-      .toMatchObject({ revision: theirs.revision, name: "Mine after all" });
+    await poll(() => bodies("PATCH /v1/sources/{id}").at(-1)).toMatchObject({
+      revision: theirs.revision,
+      name: "Mine after all",
+    });
   });
 
   it("TD2: that another saved meanwhile shows theirs and yours, and is saved over theirs when asked", async () => {
@@ -158,12 +157,11 @@ describe.skipIf("missing" in found)("a source", () => {
     await key.getByText("7zve…g", { exact: true }).waitFor();
     expect(await key.getByText(SOURCE.writeKey).count()).toBe(0);
     await key.getByRole("button", { name: "Copy the write key" }).click();
-    await expect.poll(() => copiedOn(page)).toBe(SOURCE.writeKey);
+    await poll(() => copiedOn(page)).toBe(SOURCE.writeKey);
     await key.getByRole("button", { name: "Show the write key" }).click();
     await key.getByText(SOURCE.writeKey, { exact: true }).waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.setViewportSize({ width: 360, height: 800 });
-    await expect.poll(() => sidewaysPx(page)).toBe(0);
+    await expectNarrow(page);
     await key.getByRole("button", { name: "Hide the write key" }).click();
     await key.getByText("7zve…g", { exact: true }).waitFor();
     expect(await key.getByText(SOURCE.writeKey).count()).toBe(0);

@@ -1,10 +1,9 @@
 /** The page of a message id of which nothing is known: the search of the topics themselves. */
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
 import { problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
-import { expectSound } from "./pages/page-states.ts";
 import { control, startConsole, visit } from "./started-console.ts";
+import { expectSound } from "./story.ts";
 
 const SCAN = "GET /v1/events/{messageId}/scan";
 const FOUND = {
@@ -16,7 +15,7 @@ const progress = (records: number, finds: number) => ({ topic: "posthaste.events
 
 startConsole();
 
-describe.skipIf("missing" in found)("a message id of which nothing is known", () => {
+describe("a message id of which nothing is known", () => {
   it("is searched in the topics themselves, at the terminal by the line that stands there", async () => {
     const events = [
       ["progress", progress(0, 0)],

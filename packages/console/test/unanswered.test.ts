@@ -1,11 +1,11 @@
 /** Control that fails or does not answer: LD1 and LD2 of loaded.tsx. */
-import { pressChord } from "@posthaste/testkit/chord";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
 import { exampleOf, problem } from "./fake-control.ts";
 import { replayPage } from "./pages/replay.ts";
-import { control, startConsole, type VisitOptions, visit } from "./started-console.ts";
+import type { VisitOptions } from "./ring.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { pressChord } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const REPLAY = "GET /v1/replays/{id}";
@@ -18,17 +18,15 @@ const OWN_TIME: VisitOptions = { isOwn: true, prepare: ({ clock }) => clock.inst
 
 /** Its time passes with what is asked of it; `until` is asked each second of it. */
 async function pass(page: Page, until: () => Promise<boolean> | boolean): Promise<void> {
-  await expect
-    .poll(async () => {
-      await page.clock.runFor(1000);
-      return until();
-    })
-    .toBe(true);
+  await poll(async () => {
+    await page.clock.runFor(1000);
+    return until();
+  }).toBe(true);
 }
 
 const reads = (operation: string) => control.requests.filter((each) => each.operation === operation).length;
 
-describe.skipIf("missing" in found)("control that does not answer", () => {
+describe("control that does not answer", () => {
   it("LD1, LD2: is asked again by itself until it does, and since when stays since when", async () => {
     const page = await visit("/deliveries", { [LATEST]: problem(503, "the brokers do not answer") }, OWN_TIME);
     await pass(page, async () => (await failed(page).count()) === 1);
@@ -52,7 +50,7 @@ describe.skipIf("missing" in found)("control that does not answer", () => {
     await failed(page).getByText("it is tried again every five seconds").waitFor();
     await page.keyboard.press("l");
     await page.getByRole("button", { name: /^paused since/ }).waitFor();
-    await expect.poll(() => failed(page).innerText()).not.toContain("tried again");
+    await poll(() => failed(page).innerText()).not.toContain("tried again");
   });
 
   it("LD1: leaves what was read, and says since when it failed first", async () => {

@@ -1,10 +1,9 @@
 /** URLs of one host are told apart wherever they stand, however long they are. */
 import type { Locator } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { copiedOn, found } from "./browser.ts";
 import { exampleOf } from "./fake-control.ts";
-import { expectSound } from "./pages/page-states.ts";
-import { startConsole, visit } from "./started-console.ts";
+import { poll, startConsole, visit } from "./started-console.ts";
+import { copiedOn, expectSound } from "./story.ts";
 
 const DESTINATION = exampleOf("GET /v1/destinations/{id}").body as { readonly id: string; readonly settings: object };
 /** Their first forty characters are the same, and their last. */
@@ -22,7 +21,7 @@ const seenIn = (part: Locator) =>
 
 startConsole();
 
-describe.skipIf("missing" in found)("two long URLs of one host", () => {
+describe("two long URLs of one host", () => {
   it.each([360, 1280])("are whole in the list of destinations, %i pixels wide", async (width) => {
     const { data, ...page } = exampleOf("GET /v1/destinations").body as { readonly data: readonly object[] };
     const body = { ...page, data: [{ ...data[0], settings: SETTINGS }] };
@@ -63,7 +62,7 @@ describe.skipIf("missing" in found)("two long URLs of one host", () => {
     ]);
     expect(await seenIn(page.getByRole("region", { name: "Now" }))).toEqual([second]);
     await part.getByRole("button", { name: "Copy the URL 3" }).press("Enter");
-    await expect.poll(() => copiedOn(page)).toBe(other);
+    await poll(() => copiedOn(page)).toBe(other);
     await expectSound(page);
   });
 });

@@ -2,7 +2,12 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { type LiveListener, type LiveState, LiveStream } from "./live-stream.ts";
 
-const stream = new LiveStream();
+let stream = new LiveStream();
+
+/** For a console that is shown anew: nothing is paused, and nothing was heard. */
+export function beginLive(): void {
+  stream = new LiveStream();
+}
 
 /** For the frame: the stream is open while it is shown to somebody who is signed in. */
 export function useOpenStream(isSignedIn: boolean): void {

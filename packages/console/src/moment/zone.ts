@@ -10,14 +10,15 @@ let now = new Date();
 /** To ask for it costs more than to tell a moment in it. */
 let zone = chosenZone();
 
-function tell(): void {
+/** Tells the present moment and its zone anew. */
+export function tellMoment(): void {
   now = new Date();
   zone = chosenZone();
   for (const listener of listeners) listener();
 }
 
 function listen(listener: () => void): () => void {
-  const ticking = listeners.size === 0 ? setInterval(tell, TICK_MS) : null;
+  const ticking = listeners.size === 0 ? setInterval(tellMoment, TICK_MS) : null;
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
@@ -32,7 +33,7 @@ export function isUtcChosen(): boolean {
 export function chooseUtc(isUtc: boolean): void {
   if (isUtc) localStorage.setItem(KEY, "UTC");
   else localStorage.removeItem(KEY);
-  tell();
+  tellMoment();
 }
 
 /** The name of the zone in which moments are told. */

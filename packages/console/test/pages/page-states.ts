@@ -3,38 +3,18 @@
  * person sees it: the second comes when what the page asked for is answered. It is loaded once more to fail, and is
  * live when it was read again; each page that is live from the first is in the tests of the pictures.
  */
-import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { axeFaults, contrastFaults, found, type Part, sidewaysPx } from "../browser.ts";
 import { problem } from "../fake-control.ts";
-import { unreadableTexts, withLargeLetters } from "../readable.ts";
-import { control, visit } from "../started-console.ts";
+import { control, poll, visit } from "../started-console.ts";
+import { expectLargeLettersFit, expectSound } from "../story.ts";
 import type { TestedPage } from "./tested-page.ts";
 
 /** A moment of another year is the longest in words. */
 export const YEARS_LATER = new Date("2029-03-01T12:00:00.000Z");
 
-const WIDTHS = [360, 768, 1280];
-
-/**
- * In both themes nothing that axe finds, at no width anything to scroll to sideways or a text that cannot be read. The
- * frame is the same in each of a page's states: it is looked at in one of them.
- */
-export async function expectSound(page: Page, part: Part = "within the frame"): Promise<void> {
-  await page.emulateMedia({ colorScheme: "light" });
-  expect(await axeFaults(page, part)).toEqual([]);
-  await page.emulateMedia({ colorScheme: "dark" });
-  expect(await contrastFaults(page, part)).toEqual([]);
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    // A chart is as wide as its place a moment later.
-    await expect.poll(async () => [width, await sidewaysPx(page), await unreadableTexts(page)]).toEqual([width, 0, []]);
-  }
-}
-
 /** To be called in a test file that started its console. */
 export function testStates(pages: readonly TestedPage[]): void {
-  describe.skipIf("missing" in found)("a page", () => {
+  describe("a page", () => {
     it.each(pages)(
       "loads without a word for 150 ms, says that it does, then that nothing is there, and what to do: $route",
       async ({ path, reads, empty }) => {
@@ -72,13 +52,11 @@ export function testStates(pages: readonly TestedPage[]): void {
         await again.click();
         await page.locator("[data-state=live]").first().waitFor();
         for (const each of shows) await page.getByText(each).first().waitFor();
-        await expect.poll(() => page.locator("[data-state=error]").count()).toBe(0);
+        await poll(() => page.locator("[data-state=error]").count()).toBe(0);
         // Behind the mark of the worst state.
         expect((await page.title()).replace(/^[■▲] /, "")).toBe(title);
         await expectSound(page, "all");
-        await withLargeLetters(page, async () => {
-          await expect.poll(async () => [await sidewaysPx(page), await unreadableTexts(page)]).toEqual([0, []]);
-        });
+        await expectLargeLettersFit(page);
       },
     );
   });

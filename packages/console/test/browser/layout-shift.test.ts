@@ -2,22 +2,21 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { found } from "./browser.ts";
-import { exampleOf, type FakeAnswers, type FakeRequest } from "./fake-control.ts";
-import { activityPage } from "./pages/access.ts";
-import { audiencePage, audiencesPage } from "./pages/audiences.ts";
-import { destinationPage, destinationsPage, sourcePage } from "./pages/configuration.ts";
-import { testReceiversPage } from "./pages/connect.ts";
-import { deletionPage } from "./pages/deletions.ts";
-import { deadLettersPage, deliveriesPage, lettersPage } from "./pages/deliveries.ts";
-import { eventPage } from "./pages/event.ts";
-import { overviewPage } from "./pages/overview.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { exampleOf, type FakeAnswers, type FakeRequest } from "../fake-control.ts";
+import { activityPage } from "../pages/access.ts";
+import { audiencePage, audiencesPage } from "../pages/audiences.ts";
+import { destinationPage, destinationsPage, sourcePage } from "../pages/configuration.ts";
+import { testReceiversPage } from "../pages/connect.ts";
+import { deletionPage } from "../pages/deletions.ts";
+import { deadLettersPage, deliveriesPage, lettersPage } from "../pages/deliveries.ts";
+import { eventPage } from "../pages/event.ts";
+import { overviewPage } from "../pages/overview.ts";
+import { control, inShort, startConsole, visit } from "./started-browser.ts";
 
 const NAMES = ["GET /v1/destinations", "GET /v1/sources"];
 const ATTEMPTS_OF = `${deliveriesPage.path}?destinationId=dst_4k2v8m1n0p3q5r7s`;
 /** Where the names of all examples are found. */
-const EXAMPLES = await readFile(new URL("../openapi.json", import.meta.url), "utf8");
+const EXAMPLES = await readFile(new URL("../../openapi.json", import.meta.url), "utf8");
 /** Letters of another font are another matter: both are there before anything is measured. */
 const FACES = ["Inter Variable", "JetBrains Mono Variable"];
 const LETTERS = `Promise.all(${JSON.stringify(FACES)}.map((name) => document.fonts.load("1em " + name)))`;
@@ -105,63 +104,81 @@ async function expectStill({ path, live, late, stands, width = 1280 }: Late): Pr
   expect(await page.evaluate("globalThis.takeShifts()")).toEqual([]);
 }
 
-describe.skipIf("missing" in found)("nothing moves", () => {
-  it.each([
-    ["names come after an event's verdict", eventPage.path, eventPage.live, NAMES, "Verdict"],
-    [
-      "names come after the deliveries of one destination",
-      ATTEMPTS_OF,
-      deliveriesPage.live,
-      NAMES,
-      "Loading deliveries",
-    ],
-    ["names come after letters", lettersPage.path, lettersPage.live, NAMES, "Loading letters"],
-    ["names come after groups of letters", deadLettersPage.path, deadLettersPage.live, NAMES, "Loading dead letters"],
-    [
-      "health comes after groups of letters",
-      ...[deadLettersPage.path, deadLettersPage.live, ["GET /v1/health/destinations"], "Loading dead letters"],
-    ],
-    ["names come after changes", activityPage.path, activityPage.live, NAMES, "Loading changes"],
-    ["names come after an overview's figures", overviewPage.path, overviewPage.live, NAMES, "1 needs you"],
-    ["names come after notifications", deletionPage.path, deletionPage.live, NAMES, "Loading states by source"],
-    ["names come after audiences", audiencesPage.path, audiencesPage.live, NAMES, "Loading audiences"],
-    ["names come after an audience", audiencePage.path, audiencePage.live, NAMES, "Loading audience"],
-    ["names come after test receivers", testReceiversPage.path, RECEIVERS, NAMES, "Loading test receivers"],
-    [
-      "names and health come after destinations",
-      ...[destinationsPage.path, destinationsPage.live, ["GET /v1/sources", "GET /v1/health/destinations"]],
-      "Loading destinations",
-    ],
-    [
-      "sources come after what there is to connect",
-      "/connect?kind=webhook",
-      {},
-      ["GET /v1/sources"],
-      "Loading catalog",
-    ],
-    ["the stream begins", "/sources", {}, ["GET /v1/live"], "Web shop"],
-    [
-      "a destination comes after its id",
-      ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}"], "Loading destination"],
-    ],
-    [
-      "a destination's health comes after its charts",
-      ...[destinationPage.path, destinationPage.live, ["GET /v1/health/destinations/{id}"], "Loading health"],
-    ],
-    [
-      "a destination's charts come after its health",
-      ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}/series"], "Waiting: 3"],
-    ],
-    [
-      "what became of a source's calls comes after them",
-      ...[sourcePage.path, sourcePage.live, ["GET /v1/events", ...NAMES], "user user-7"],
-    ],
-    ["a source's calls come last", sourcePage.path, sourcePage.live, ["GET /v1/sources/{id}/calls"], "Loading calls"],
-    [
-      "what an overview says beside its figures comes last",
-      ...[overviewPage.path, overviewPage.live, ["GET /v1/dead-letters/groups", "GET /v1/audit"], "1 needs you"],
-    ],
-  ] as const)("where %s", async (_, path, live, late, stands) => {
+describe("nothing moves", () => {
+  // Of each way in which something comes late one, and of the pages.
+  it.each(
+    inShort(
+      [
+        ["names come after an event's verdict", eventPage.path, eventPage.live, NAMES, "Verdict"],
+        [
+          "names and health come after destinations",
+          ...[destinationsPage.path, destinationsPage.live, ["GET /v1/sources", "GET /v1/health/destinations"]],
+          "Loading destinations",
+        ],
+        ["the stream begins", "/sources", {}, ["GET /v1/live"], "Web shop"],
+        [
+          "a destination's charts come after its health",
+          ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}/series"], "Waiting: 3"],
+        ],
+        [
+          "names come after the deliveries of one destination",
+          ATTEMPTS_OF,
+          deliveriesPage.live,
+          NAMES,
+          "Loading deliveries",
+        ],
+        ["names come after letters", lettersPage.path, lettersPage.live, NAMES, "Loading letters"],
+        [
+          "names come after groups of letters",
+          deadLettersPage.path,
+          deadLettersPage.live,
+          NAMES,
+          "Loading dead letters",
+        ],
+        [
+          "health comes after groups of letters",
+          ...[deadLettersPage.path, deadLettersPage.live, ["GET /v1/health/destinations"], "Loading dead letters"],
+        ],
+        ["names come after changes", activityPage.path, activityPage.live, NAMES, "Loading changes"],
+        ["names come after an overview's figures", overviewPage.path, overviewPage.live, NAMES, "1 needs you"],
+        ["names come after notifications", deletionPage.path, deletionPage.live, NAMES, "Loading states by source"],
+        ["names come after audiences", audiencesPage.path, audiencesPage.live, NAMES, "Loading audiences"],
+        ["names come after an audience", audiencePage.path, audiencePage.live, NAMES, "Loading audience"],
+        ["names come after test receivers", testReceiversPage.path, RECEIVERS, NAMES, "Loading test receivers"],
+        [
+          "sources come after what there is to connect",
+          "/connect?kind=webhook",
+          {},
+          ["GET /v1/sources"],
+          "Loading catalog",
+        ],
+        [
+          "a destination comes after its id",
+          ...[destinationPage.path, destinationPage.live, ["GET /v1/destinations/{id}"], "Loading destination"],
+        ],
+        [
+          "a destination's health comes after its charts",
+          ...[destinationPage.path, destinationPage.live, ["GET /v1/health/destinations/{id}"], "Loading health"],
+        ],
+        [
+          "what became of a source's calls comes after them",
+          ...[sourcePage.path, sourcePage.live, ["GET /v1/events", ...NAMES], "user user-7"],
+        ],
+        [
+          "a source's calls come last",
+          sourcePage.path,
+          sourcePage.live,
+          ["GET /v1/sources/{id}/calls"],
+          "Loading calls",
+        ],
+        [
+          "what an overview says beside its figures comes last",
+          ...[overviewPage.path, overviewPage.live, ["GET /v1/dead-letters/groups", "GET /v1/audit"], "1 needs you"],
+        ],
+      ] as const,
+      4,
+    ),
+  )("where %s", async (_, path, live, late, stands) => {
     await expectStill({ path, live, late, stands });
   });
 

@@ -1,9 +1,8 @@
 /** Code is shown letter by letter: what is copied from it would else look like other signs (`->`, `!=`, `>=`). */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
-import { eventPage } from "./pages/event.ts";
-import { startConsole, visit } from "./started-console.ts";
+import { eventPage } from "../pages/event.ts";
+import { inShort, startConsole, visit } from "./started-browser.ts";
 
 startConsole();
 
@@ -17,13 +16,18 @@ function codeOn(page: Page): Promise<readonly string[]> {
   );
 }
 
-describe.skipIf("missing" in found)("code", () => {
-  it.each([
-    ["an event's page", eventPage.path, "Send again", eventPage.live],
-    ["the first event's page, with lines to copy", "/connect/dst_4k2v8m1n0p3q5r7s", "curl", {}],
-    ["the form of a webhook, with a field for its URL", "/connect?kind=Webhooks", "Save and turn on", {}],
-    ["the list of deliveries", "/deliveries", "message-1", {}],
-  ])("has no ligatures on %s", async (_, path, text, answers) => {
+describe("code", () => {
+  it.each(
+    inShort(
+      [
+        ["an event's page", eventPage.path, "Send again", eventPage.live],
+        ["the first event's page, with lines to copy", "/connect/dst_4k2v8m1n0p3q5r7s", "curl", {}],
+        ["the form of a webhook, with a field for its URL", "/connect?kind=Webhooks", "Save and turn on", {}],
+        ["the list of deliveries", "/deliveries", "message-1", {}],
+      ] as const,
+      1,
+    ),
+  )("has no ligatures on %s", async (_, path, text, answers) => {
     const page = await visit(path, answers);
     await page.getByText(text).first().waitFor();
     await expect.poll(async () => (await codeOn(page)).length).toBeGreaterThan(0);

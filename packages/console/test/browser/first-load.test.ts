@@ -1,19 +1,18 @@
-/** How the first page comes: the rules of build/first-page.ts, and SE3 of session.ts. */
+/** How the first page comes: the rules of build/first-page.ts, and the content policy. */
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { found } from "./browser.ts";
-import { type FakeRequest, problem } from "./fake-control.ts";
-import { overviewPage } from "./pages/overview.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { CONTENT_POLICY } from "../../served/content-policy.ts";
+import { overviewPage } from "../pages/overview.ts";
+import { control, startConsole, takeFaults, visit } from "./started-browser.ts";
 
 const STATUS = "GET /v1/status";
 const EARLY = ["GET /v1/session", STATUS];
-const NOBODY = { "GET /v1/session": problem(401, "send the header Authorization: Bearer <token>") };
 
 startConsole();
 
 const asked = () => control.requests.map(({ operation }) => operation);
 
-describe.skipIf("missing" in found)("the first page", () => {
+describe("the first page", () => {
   it("BG1: asks who is signed in, and how all is, before the console's script is there", async () => {
     const page = await visit("/activity");
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
@@ -46,23 +45,34 @@ describe.skipIf("missing" in found)("the first page", () => {
     expect(scripts.length).toBeGreaterThan(0);
     expect(scripts.filter((path) => !named.includes(`"${path}"`))).toEqual([]);
   });
+});
 
-  it("SE3: takes a refusal of what was asked for before somebody signed in for none of this session", async () => {
-    const page = await visit("/overview", { ...NOBODY, [STATUS]: "pending" });
-    await page.getByLabel("Token").fill("pht_right");
-    await page.keyboard.press("Enter");
+describe("the content policy", () => {
+  it("names the hash of the one style that stands in the page, and there is no other", async () => {
+    const page = await visit("/access");
     await page.getByRole("navigation", { name: "Pages" }).waitFor();
-    let first: FakeRequest | undefined;
-    const refused = page.waitForResponse((response) => response.url().endsWith("/v1/status"));
-    control.answer({
-      ...overviewPage.live,
-      [STATUS]: (request: FakeRequest) => {
-        first ??= request;
-        return request === first ? problem(401, "send the header") : {};
-      },
+    const styles = await page.evaluate(() =>
+      [...document.querySelectorAll("style")].map(({ textContent }) => textContent),
+    );
+    expect(styles).toHaveLength(1);
+    const hash = createHash("sha256")
+      .update(styles[0] ?? "")
+      .digest("base64");
+    expect(CONTENT_POLICY).toContain(`style-src 'self' 'sha256-${hash}';`);
+  });
+
+  it("lets nothing be made markup that is a text", async () => {
+    const page = await visit("/access");
+    await page.getByRole("navigation", { name: "Pages" }).waitFor();
+    const thrown = await page.evaluate(() => {
+      try {
+        document.createElement("div").innerHTML = "<b>x</b>";
+        return "nothing was thrown";
+      } catch (error) {
+        return String(error);
+      }
     });
-    expect((await refused).status()).toBe(401);
-    await page.locator("main [data-state=live]").waitFor();
-    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(thrown).toContain("TrustedHTML");
+    expect(takeFaults()).toHaveLength(1);
   });
 });

@@ -12,7 +12,7 @@ import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { encodeFewColours } from "./png.ts";
 
-export const PICTURES = new URL("../../../docs/images/", import.meta.url);
+export const PICTURES = new URL("../../../../docs/images/", import.meta.url);
 /** Which major release of Chromium drew them. */
 const DRAWN_BY = new URL("drawn-by.json", PICTURES);
 const SIZE = { width: 1280, height: 800 };

@@ -2,16 +2,13 @@
  * One browser for a test file, and pages in it that tell of everything that they should not do.
  *
  * PG1  Nothing is asked of another origin, nothing is written to the console, where the browser also tells of what
- *      breaks the content policy, and no error is thrown: each is kept, and `faults` tells of all.
- * PG2  What the browser stores are choices of how pages look and the draft of a connection: nothing that signs in.
+ *      breaks the content policy, and no error is thrown: each is kept, and `takeFaults` tells of all.
  */
-import { CONTRAST_RULES, findAxeViolations } from "@posthaste/testkit/axe";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { NOWHERE } from "./fake-control.ts";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { PageOptions } from "../ring.ts";
+import { NOWHERE } from "./serve-fake-control.ts";
 
-/** What the console stores under. The draft has a test of its own, that it holds no secret. */
-const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
 const FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -31,14 +28,10 @@ const TOLD_OF_ANSWERS = /^Failed to load resource: the server responded with a s
 export const found = await provideProgram(CHROMIUM, process.env);
 if ("missing" in found) process.stdout.write(`the console's tests in a browser are skipped: ${found.missing}\n`);
 
-export interface OpenPage {
+export interface PageInBrowser {
   readonly page: Page;
-  /** What happened that should not, in words; empty when all is well. */
-  readonly faults: () => readonly string[];
   /** Forgets what happened so far, and answers it: a test did it on purpose. */
   readonly takeFaults: () => readonly string[];
-  /** The names under which something else is stored than may be. */
-  readonly strangeEntries: () => Promise<readonly string[]>;
   /** As wide and in such a theme from now on. */
   readonly show: (options: PageOptions) => Promise<void>;
   /** Leaves where it is, without anything kept; its faults are forgotten. */
@@ -51,13 +44,6 @@ export async function startBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: found.path, args: FLAGS });
 }
 
-export interface PageOptions {
-  readonly width?: number;
-  readonly theme?: "light" | "dark";
-  /** Of the machine that it is on. */
-  readonly zone?: string;
-}
-
 export interface PageMachine {
   /** What its clock shows, for good. */
   readonly at?: Date | undefined;
@@ -65,7 +51,11 @@ export interface PageMachine {
 }
 
 /** A page with empty storage. `origin`: all that it may ask. */
-export async function openPage(browser: Browser, origin: string, { at, zone }: PageMachine = {}): Promise<OpenPage> {
+export async function openPage(
+  browser: Browser,
+  origin: string,
+  { at, zone }: PageMachine = {},
+): Promise<PageInBrowser> {
   const context: BrowserContext = await browser.newContext({
     reducedMotion: "reduce",
     locale: "en-GB",
@@ -85,13 +75,7 @@ export async function openPage(browser: Browser, origin: string, { at, zone }: P
   });
   return {
     page,
-    faults: () => faults,
     takeFaults: () => faults.splice(0),
-    async strangeEntries() {
-      if (page.isClosed()) return [];
-      const names = await page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
-      return names.filter((name) => !STORED.includes(name));
-    },
     async show({ width = 1280, theme = "light" }) {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme: theme, forcedColors: "none" });
@@ -109,52 +93,4 @@ export async function openPage(browser: Browser, origin: string, { at, zone }: P
     },
     close: () => context.close(),
   };
-}
-
-/** The bar at the top and the rail of pages. */
-const FRAME = ["nav[aria-label=Pages]", "nav[aria-label=Pages] + header"];
-
-/** Which part of a page is looked at: all of it, or what stands in its frame. */
-export type Part = "all" | "within the frame";
-
-/** What axe finds against WCAG 2.2 AA, each with where; empty when all is well. */
-export function axeFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
-  return findAxeViolations(page, { exclude: outside(part) });
-}
-
-/** Of that, what the other theme of a page can change that is sound in one. */
-export function contrastFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
-  return findAxeViolations(page, { rules: CONTRAST_RULES, exclude: outside(part) });
-}
-
-function outside(part: Part): readonly string[] {
-  return part === "all" ? [] : FRAME;
-}
-
-/** Answers when it has the focus: that moves when all else stands there already. */
-export function focusOf(target: Locator): Promise<void> {
-  return target.and(target.page().locator(":focus")).waitFor();
-}
-
-/**
- * The paths of the API that the page asks for from now on, as it sends them: what is under way already is none of them,
- * nor are files, such as the tab's icon, which a browser asks for when it comes to it.
- */
-export function askedFrom(page: Page): readonly string[] {
-  const asked: string[] = [];
-  page.on("request", (request) => {
-    const { pathname } = new URL(request.url());
-    if (pathname.startsWith("/v1/")) asked.push(pathname);
-  });
-  return asked;
-}
-
-/** What was copied last. A browser writes it a moment after it was told to, so that this is to be asked again. */
-export function copiedOn(page: Page): Promise<string> {
-  return page.evaluate(() => navigator.clipboard.readText());
-}
-
-/** By how many CSS pixels the page is wider than the window. */
-export function sidewaysPx(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }

@@ -1,0 +1,213 @@
+/**
+ * How the console's own style sheets display an element: all that a page without a layout needs of them, to know what
+ * is seen and where a line of text ends.
+ */
+interface Rule {
+  readonly selector: string;
+  /** Pixels of the window; undefined for any. */
+  readonly mostWidth: number | undefined;
+  readonly display: string | undefined;
+  readonly visibility: string | undefined;
+}
+
+const SHEETS: Readonly<Record<string, string>> = import.meta.glob("../../src/**/*.module.css", {
+  query: "?inline",
+  import: "default",
+  eager: true,
+});
+const REM_PX = 16;
+const BLOCKS = new Set(
+  `ADDRESS ARTICLE ASIDE BLOCKQUOTE BODY DD DETAILS DIALOG DIV DL DT FIELDSET FIGURE FOOTER FORM H1 H2 H3 H4 HEADER HR
+  HTML LEGEND LI MAIN NAV OL P PRE SECTION SUMMARY UL`.split(/\s+/),
+);
+const HIDDEN = new Set(["HEAD", "SCRIPT", "STYLE", "TEMPLATE", "NOSCRIPT", "TITLE", "LINK", "META", "DATALIST"]);
+const TABLES = new Map([
+  ["TABLE", "table"],
+  ["THEAD", "table-row-group"],
+  ["TBODY", "table-row-group"],
+  ["TR", "table-row"],
+  ["TD", "table-cell"],
+  ["TH", "table-cell"],
+]);
+
+const SHEET = [...new Set(Object.values(SHEETS))].join("\n").replace(/\/\*.*?\*\//gs, "");
+const RULES = rulesOf(SHEET, undefined);
+/** By the class that an element has to have; under none those that need no class. */
+const BY_CLASS = Map.groupBy(RULES.entries(), ([, { selector }]) => /\.([\w-]+)[^ .]*$/.exec(selector)?.[1]);
+
+/** Rules that display something, of a sheet or of a block of it. */
+function rulesOf(sheet: string, mostWidth: number | undefined): Rule[] {
+  const rules: Rule[] = [];
+  for (const [, head = "", body = ""] of sheet.matchAll(/([^{}]+)\{((?:[^{}]|\{[^{}]*\})*)\}/g)) {
+    const [, rem] = /^@media \((?:max-width:|width <=) ?([\d.]+)rem\)/.exec(head.trim()) ?? [];
+    if (rem !== undefined) rules.push(...rulesOf(body, Number(rem) * REM_PX));
+    if (head.trim().startsWith("@")) continue;
+    const [, display] = /(?:^|[;\s])display:\s*([\w-]+)/.exec(body) ?? [];
+    const [, visibility] = /(?:^|[;\s])visibility:\s*([\w-]+)/.exec(body) ?? [];
+    if (display === undefined && visibility === undefined) continue;
+    for (const selector of selectorsOf(head)) {
+      rules.push({ selector, mostWidth, display, visibility });
+    }
+  }
+  return rules;
+}
+
+/** Of a list of them; one may have lists of its own in brackets. */
+function selectorsOf(head: string): readonly string[] {
+  let depth = 0;
+  const parts = [...head].map((each) => {
+    depth += each === "(" ? 1 : each === ")" ? -1 : 0;
+    return each === "," && depth === 0 ? "\n" : each;
+  });
+  return parts
+    .join("")
+    .split("\n")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+}
+
+/** What a rule says of an element by the class of another is said within that one: dear rules are asked of few. */
+function mayFit(element: Element, selector: string): boolean {
+  const [, name] = /^\.([\w-]+) /.exec(selector) ?? [];
+  if (name === undefined) return true;
+  if (selector.startsWith(`.${name} > `)) return element.parentElement?.classList.contains(name) ?? false;
+  return element.closest(`.${name}`) !== null;
+}
+
+/** The last rule that fits, as if none weighed more than another. */
+function ruled(element: Element, what: "display" | "visibility"): string | undefined {
+  const width = element.ownerDocument.defaultView?.innerWidth ?? 0;
+  let [last, found]: [number, string | undefined] = [-1, undefined];
+  for (const name of [undefined, ...element.classList]) {
+    for (const [at, rule] of BY_CLASS.get(name) ?? []) {
+      const its = rule[what];
+      if (its === undefined || at < last || (rule.mostWidth !== undefined && width > rule.mostWidth)) continue;
+      if (name === undefined && !mayFit(element, rule.selector)) continue;
+      if (element.matches(rule.selector)) [last, found] = [at, its];
+    }
+  }
+  return found;
+}
+
+/** Of elements that were asked about while nothing changes. */
+let known: { readonly display: Map<Element, string>; readonly isDisplayed: Map<Element, boolean> } | null = null;
+
+/** While it asks, which changes nothing on the page, each element is looked at once. */
+export function lookOnce<Answer>(ask: () => Answer): Answer {
+  if (known !== null) return ask();
+  known = { display: new Map(), isDisplayed: new Map() };
+  try {
+    return ask();
+  } finally {
+    known = null;
+  }
+}
+
+function remembered<Answer>(
+  memory: Map<Element, Answer> | undefined,
+  element: Element,
+  ask: (element: Element) => Answer,
+): Answer {
+  const before = memory?.get(element);
+  if (before !== undefined) return before;
+  const answer = ask(element);
+  memory?.set(element, answer);
+  return answer;
+}
+
+export function displayOf(element: Element): string {
+  return remembered(known?.display, element, findDisplay);
+}
+
+function findDisplay(element: Element): string {
+  if (HIDDEN.has(element.tagName)) return "none";
+  const inline = (element as HTMLElement).style?.display;
+  if (inline) return inline;
+  const byRule = ruled(element, "display");
+  if (byRule !== undefined) return byRule;
+  if (element.hasAttribute("hidden") || (element.tagName === "INPUT" && element.getAttribute("type") === "hidden")) {
+    return "none";
+  }
+  if (BLOCKS.has(element.tagName)) return "block";
+  return TABLES.get(element.tagName) ?? "inline";
+}
+
+/** Of the element itself; it is handed down from its parents. */
+export function visibilityOf(element: Element): string {
+  for (let each: Element | null = element; each !== null; each = each.parentElement) {
+    const its = (each as HTMLElement).style?.visibility || ruled(each, "visibility");
+    if (its) return its;
+  }
+  return "visible";
+}
+
+/** What a closed `details` shows is its summary alone. */
+export function isFolded(element: Element): boolean {
+  const parent = element.parentElement;
+  return parent?.tagName === "DETAILS" && !parent.hasAttribute("open") && element.tagName !== "SUMMARY";
+}
+
+/** Whether it takes a place on the page. */
+export function isDisplayed(element: Element): boolean {
+  return remembered(known?.isDisplayed, element, (each) => {
+    if (displayOf(each) === "none" || isFolded(each)) return false;
+    return each.parentElement === null || isDisplayed(each.parentElement);
+  });
+}
+
+/** The text as a browser has it on the page: lines end where blocks do, and blanks are one. */
+export function innerTextOf(element: Element): string {
+  return lookOnce(() => textOf(element));
+}
+
+function textOf(element: Element): string {
+  if (!isDisplayed(element)) return element.textContent ?? "";
+  let text = "";
+  let breaks = 0;
+  const end = (least: number): void => {
+    if (text !== "") breaks = Math.max(breaks, least);
+  };
+  const say = (words: string): void => {
+    if (words === "") return;
+    if (breaks > 0) text = `${text.replace(/ $/, "")}${"\n".repeat(breaks)}`;
+    const isPast = breaks === 0 && !/[\s]$/.test(text) && text !== "";
+    text += isPast ? words : words.replace(/^ /, "");
+    breaks = 0;
+  };
+  const walk = (node: Node, isPre: boolean): void => {
+    if (node.nodeType === 3) {
+      const words = node.textContent ?? "";
+      if (isPre) {
+        if (breaks > 0 && text !== "") text = text.replace(/ $/, "") + "\n".repeat(breaks);
+        breaks = 0;
+        text += words;
+      } else if (/\S/.test(words)) {
+        say(words.replace(/\s+/g, " "));
+      } else if (words !== "" && breaks === 0) say(" ");
+      return;
+    }
+    if (node.nodeType !== 1) return;
+    const each = node as Element;
+    const display = displayOf(each);
+    if (display === "none" || isFolded(each)) return;
+    if (each.tagName === "BR") {
+      text = `${text.replace(/ $/, "")}\n`;
+      return;
+    }
+    const within = each.parentElement === null ? "" : displayOf(each.parentElement);
+    const isBlock =
+      /^(?:block|grid|flex|list-item|table|table-row|table-row-group)$/.test(display) || /(?:grid|flex)$/.test(within);
+    const least = each.tagName === "P" ? 2 : isBlock ? 1 : 0;
+    if (each !== element) end(least);
+    const isHidden = visibilityOf(each) === "hidden";
+    for (const child of each.childNodes)
+      if (!isHidden || child.nodeType === 1) walk(child, isPre || each.tagName === "PRE");
+    if (each !== element) end(least);
+    if (display === "table-cell" && each.nextElementSibling !== null) {
+      text = `${text.replace(/ $/, "")}\t`;
+      breaks = 0;
+    }
+  };
+  walk(element, element.closest("pre") !== null);
+  return element.closest("pre") === null ? text.trim() : text;
+}
