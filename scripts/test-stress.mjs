@@ -9,12 +9,13 @@ import { parseArgs } from "node:util";
 import { exitCode, install, root, spawnNode } from "./bootstrap.mjs";
 
 const BUSY_PROCESSES = 8;
-const BUSY = "for (;;);";
+/** Each ends with its parent, however that ends: its parent is another then. */
+const BUSY = "for (const parent = process.ppid; process.ppid === parent; );";
 /** Writes a file of 64 MB again and again, each block forced to the disk. */
 const WRITER = `
   const { closeSync, fsyncSync, openSync, writeSync } = require("node:fs");
   const block = Buffer.alloc(4 * 1024 * 1024, 1);
-  for (;;) {
+  for (const parent = process.ppid; process.ppid === parent; ) {
     const file = openSync(process.argv[1], "w");
     for (let n = 0; n < 16; n += 1) {
       writeSync(file, block);
@@ -40,7 +41,7 @@ const beside = values.quiet ? [] : startBeside();
 /** The seeds of the rounds in which a test failed, by the test. */
 const failures = new Map();
 let failedRounds = 0;
-process.once("SIGINT", () => process.exit(130));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 process.once("exit", () => {
   for (const child of beside) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });

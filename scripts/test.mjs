@@ -22,6 +22,7 @@ const LONG_FILES = [
   ".long.test.ts",
   "test/faults/",
   "test/e2e/",
+  "test/model/",
   "services/control/src/replays/",
   "services/control/test/any-request",
 ];
@@ -72,13 +73,21 @@ async function runVitest(env) {
   const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
   if (filters.length > 0 && ofVitest.length === 0) return;
   const report = process.env.POSTHASTE_TEST_REPORT ?? join(reports, "vitest.json");
-  const projects = ring === "--unit" ? UNIT_PROJECTS.map((name) => `--project=${name}`) : [];
+  const units = [...UNIT_PROJECTS.map((name) => `--project=${name}`), "--exclude=**/test/browser/**"];
   // A long form measures what it does to the brokers, alone.
   const workers = ring === "--long" ? ["--maxWorkers=1"] : [];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const code = await exitCode(
     spawnNode(
-      ["node_modules/vitest/vitest.mjs", "run", ...reporters, ...projects, ...workers, ...options, ...ofVitest],
+      [
+        "node_modules/vitest/vitest.mjs",
+        "run",
+        ...reporters,
+        ...(ring === "--unit" ? units : []),
+        ...workers,
+        ...options,
+        ...ofVitest,
+      ],
       {
         env: { ...env, ...(ring === "--long" ? { POSTHASTE_LONG: "true" } : {}) },
       },
@@ -114,7 +123,7 @@ function testFiles() {
   return ["packages", "services", "test"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true })
       .map((path) => join(folder, path))
-      .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules") && !path.includes("dist")),
+      .filter((path) => path.endsWith(".test.ts") && !/(^|\/)(dist|node_modules)\//.test(path)),
   );
 }
 

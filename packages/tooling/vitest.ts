@@ -18,8 +18,8 @@ const isMutation = process.env["POSTHASTE_MUTATION"] === "true";
 const isWhole = !isMutation && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 /** Unit tests keep a core busy each. */
 const UNIT_WORKERS = 2;
-/** Tests over a broker mostly wait, so two cores carry four. Vitest reads the number from each project alone. */
-const BROKER_WORKERS = 4;
+/** Tests over a broker mostly wait, so two cores carry five. Vitest reads the number from each project alone. */
+const BROKER_WORKERS = 5;
 /** The same patience as `eventually` of packages/testkit: a stand-still of the machine outlasts vitest's second. */
 const POLL_TIMEOUT_MS = 30_000;
 /** A damage that makes a test wait for ever ends here, before StrykerJS ends the whole process for it. */

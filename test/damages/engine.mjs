@@ -192,12 +192,11 @@ export const ENGINE = [
     "if (error === null) this.#options.queue.acknowledge(queue);",
     "if (error === null || true) this.#options.queue.acknowledge(queue);",
   ),
-  of(
-    `${KAFKA}/log/table.ts`,
-    `${KAFKA}/log/table.test.ts`,
-    `${KAFKA}/log/`,
-    "packages/kafka/test/table.test.ts",
-  )("P5: a table takes an older revision", "if (held !== undefined && revision < held) {", "if (false) {"),
+  of(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
+    "P5: a table takes an older revision",
+    "if (held !== undefined && revision < held) {",
+    "if (false) {",
+  ),
   configWait(
     "V1: a delivery is judged by a table that lags",
     "if (this.#options.destinations.appliedOffset >= offset) {",

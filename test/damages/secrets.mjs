@@ -6,7 +6,7 @@ const of =
   (damage, from, to) => ({ damage, file, from, to, tests });
 
 const answers = of(`${WEBHOOK}/response.ts`, `${WEBHOOK}/response.test.ts`);
-const masks = of(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`, `${WEBHOOK}/mask.test.ts`);
+const masks = of(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`);
 const guard = of(`${WEBHOOK}/address-guard.ts`, `${WEBHOOK}/address-guard.test.ts`);
 const logs = of("packages/runtime/src/redact.ts", "packages/runtime/src/redact.test.ts");
 const settings = of(

@@ -17,7 +17,7 @@ export function hasLayout(page: Page): boolean {
   return !("axeFaults" in page);
 }
 
-/** What axe finds against WCAG 2.2 AA, each with where; empty when all is well. Of layout and colours a browser alone. */
+/** The violations of WCAG 2.2 AA that axe finds, each with its place; of layout and colours in a browser alone. */
 export function axeFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
   const exclude = part === "all" ? [] : FRAME;
   if ("axeFaults" in page && typeof page.axeFaults === "function") return page.axeFaults(exclude);

@@ -16,6 +16,8 @@ import { scratchFolder } from "./process/scratch-folder.ts";
 import { findWarmStart } from "./stack/warm-start.ts";
 
 const input = createInterface({ input: process.stdin });
+// A signal to the terminal's group would leave the data, which may lie in memory.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => input.close());
 const closed = once(input, "close");
 const [line] = await once(input, "line");
 const users = JSON.parse(String(line)) as readonly User[];

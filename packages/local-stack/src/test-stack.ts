@@ -17,6 +17,8 @@ const dataDir = await mkdtemp(join(parent, "posthaste-test-stack-"));
 const closed = new Promise<void>((resolve) => {
   process.stdin.resume();
   process.stdin.once("close", () => resolve());
+  // A signal to the terminal's group would leave the data, which may lie in memory.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
 });
 
 try {

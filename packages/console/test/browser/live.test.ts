@@ -37,7 +37,7 @@ describe("the dot", () => {
 });
 
 describe("the stream", () => {
-  it("LT1: is held by the tab that is shown alone, so that eight of them work", async () => {
+  it("is held by the tab that is shown alone, so that eight of them work", async () => {
     // Its tabs close with it.
     const page = await visit("/deliveries", { [LATEST]: latest(1) }, { isOwn: true });
     await dotSays(page, "live");

@@ -1,4 +1,4 @@
-/** Each page as it is live: what axe finds in both themes, nothing to scroll to sideways, no text that cannot be read. */
+/** Each page while live, in both themes: no violation that axe finds, no sideways scroll, no text that is cut off. */
 import { describe, it } from "vitest";
 import { MOMENT, PAGES } from "../pages/all-pages.ts";
 import { expectSound } from "../story.ts";

@@ -5,5 +5,5 @@ export const { control, startConsole, visit, takeFaults } = inBrowser;
 
 /** The first of many alike; all of them in the long form. */
 export function inShort<Each>(all: readonly Each[], count: number): readonly Each[] {
-  return process.env["POSTHASTE_LONG_FAULTS"] === "true" ? all : all.slice(0, count);
+  return process.env["POSTHASTE_LONG"] === "true" ? all : all.slice(0, count);
 }

@@ -3,9 +3,9 @@
  * Playwright's `Page` what stories use.
  *
  * Owns: the console that is shown, its time, and what it did that it should not.
- * DP1  A story waits for what comes as Playwright does, but no real time passes: the page's time goes on to its next
- *      timer until it is there, for half a minute at the most.
- * DP2  While the page's clock is paused its time passes by `clock.runFor` alone.
+ * - A story waits for what comes as Playwright does, but no real time passes: the page's time goes on to its next
+ *   timer until it is there, for half a minute at the most.
+ * - While the page's clock is paused its time passes by `clock.runFor` alone.
  */
 import { type UserEvent, userEvent } from "@testing-library/user-event";
 import type { FakeControl } from "../fake-control.ts";
@@ -181,7 +181,7 @@ export class DomPage {
   readonly clock = {
     install: async (): Promise<void> => {},
     setFixedTime: async (at: Moment): Promise<void> => time.show(new Date(at).getTime(), true),
-    /** DP2. */
+    /** Its time passes by `clock.runFor` alone while it is paused. */
     pauseAt: async (at: Moment): Promise<void> => {
       time.jump(new Date(at).getTime() - time.nowMs());
       if (this.#unmount !== null) await this.pass(0);
@@ -253,7 +253,7 @@ export class DomPage {
     this.#changes += 1;
   }
 
-  /** DP1. Looks until the answer is neither undefined nor false; `always` looks again though nothing changed on the page. */
+  /** Looks until the answer is neither undefined nor false; `always`: also while nothing changes on the page. */
   async until<Found>(
     wanted: string,
     look: () => Found | undefined | Promise<Found | undefined>,
