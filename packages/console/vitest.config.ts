@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { projectConfig } from "@posthaste/tooling/vitest";
+import { projectConfig, UNIT_RUN } from "@posthaste/tooling/vitest";
 import type { Plugin } from "vite";
 import { mergeConfig } from "vitest/config";
 
@@ -32,6 +32,8 @@ const config = mergeConfig(projectConfig("console", { testTimeoutMs: 120_000 }),
     globalSetup: [fileURLToPath(new URL("./test/global-setup.ts", import.meta.url))],
     // All files of a process draw into one window, and import the console once.
     isolate: false,
+    // They keep a core busy each, and run beside the unit tests.
+    ...UNIT_RUN,
   },
 });
 // Vitest hands them on to Node: by `import`, what jsdom requires would be modules.

@@ -16,8 +16,8 @@ const isMutation = process.env["POSTHASTE_MUTATION"] === "true";
  * modules and needs them imported again.
  */
 const isWhole = !isMutation && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-/** Unit tests keep a core busy each. */
-const UNIT_WORKERS = 2;
+/** Unit tests keep a core busy each, and run before those over a broker. */
+export const UNIT_RUN = { maxWorkers: 2, sequence: { groupOrder: 0 } };
 /** Tests over a broker mostly wait, so two cores carry five. Vitest reads the number from each project alone. */
 const BROKER_WORKERS = 5;
 /** The same patience as `eventually` of packages/testkit: a stand-still of the machine outlasts vitest's second. */
@@ -76,7 +76,7 @@ function unitTests(
       ...config.test,
       include: [...UNIT_TESTS],
       exclude: [...configDefaults.exclude, ...longTests(), ...exclude],
-      maxWorkers: UNIT_WORKERS,
+      ...UNIT_RUN,
       ...others,
     },
   });
