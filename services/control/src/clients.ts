@@ -20,7 +20,7 @@ export interface OpenClientsOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly clock: Clock;
-  /** Opens the codecs; by the registry that the settings name when left out. */
+  /** Opens the codecs. Default: those of the registry in the settings. */
   readonly openCodec?: OpenCodec | undefined;
 }
 

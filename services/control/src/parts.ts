@@ -36,7 +36,7 @@ export interface PartsOptions {
   readonly writer: number;
   /** The port on which the server listens, or will listen. */
   readonly port: () => number;
-  /** Opens the codecs; by the registry that the settings name when left out. */
+  /** Opens the codecs. Default: those of the registry in the settings. */
   readonly openCodec?: OpenCodec | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a page shows whose colours are the machine's. */
+/** Pages in the colours of the machine. */
 import { expect, it } from "vitest";
 import { exampleOf } from "../fake-control.ts";
 import { startConsole, visit } from "./started-browser.ts";

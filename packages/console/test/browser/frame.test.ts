@@ -1,4 +1,4 @@
-/** What a browser alone shows of the frame: where the focus is, and what fits beside what. */
+/** The rules of the frame that only a browser shows: the place of the focus, and the fit of its parts. */
 import { describe, expect, it } from "vitest";
 import { eventPage } from "../pages/event.ts";
 import { sidewaysPx } from "../story.ts";

@@ -1,4 +1,4 @@
-/** What a browser alone shows of what comes live: the place of rows and of words, and how many streams it allows. */
+/** The rules of live lists that only a browser shows: the place of rows and words, and the number of streams. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "../fake-control.ts";

@@ -1,4 +1,4 @@
-/** What is read on a phone alone. */
+/** Texts that pages show on a phone alone. */
 import { expect, it } from "vitest";
 import { startConsole, visit } from "./started-browser.ts";
 

@@ -1,4 +1,4 @@
-/** What is taken away from a page: to the clipboard of the machine, or into a file. */
+/** Copies and downloads: the clipboard of the machine, and files. */
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ const RECORD = exampleOf("GET /v1/deliveries/record").body as object;
 
 startConsole();
 
-/** What the clipboard holds, as somebody sees who pastes it. */
+/** The text in the clipboard, as a paste shows it. */
 async function pasted(page: Page): Promise<string> {
   await page.keyboard.press("Control+k");
   const field = page.getByRole("searchbox");

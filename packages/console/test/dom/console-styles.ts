@@ -141,7 +141,7 @@ export function visibilityOf(element: Element): string {
   return "visible";
 }
 
-/** What a closed `details` shows is its summary alone. */
+/** A closed `details` shows its summary alone. */
 export function isFolded(element: Element): boolean {
   const parent = element.parentElement;
   return parent?.tagName === "DETAILS" && !parent.hasAttribute("open") && element.tagName !== "SUMMARY";

@@ -1,4 +1,4 @@
-/** What axe finds in the document of the process against WCAG 2.2 AA, but for its rules of layout and of colours. */
+/** The violations of WCAG 2.2 AA in the document of the process, without the rules of layout and colours. */
 import axe from "axe-core";
 
 const WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];

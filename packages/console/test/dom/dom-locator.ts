@@ -17,7 +17,7 @@ type Text = string | RegExp;
 type Exactness = Parameters<typeof ByLabel>[1];
 type RoleOptions = NonNullable<Parameters<typeof getByRoleSelector>[1]>;
 
-/** What a locator asks of the page that it is of. */
+/** The part of its page that a locator uses. */
 export interface LocatedPage {
   readonly keyboard: { readonly press: (key: string) => Promise<void> };
   readonly mustBeOpen: () => void;
@@ -34,7 +34,7 @@ export interface Narrowing {
   readonly hasNot?: DomLocator;
 }
 
-/** What keeps Playwright from pressing something. */
+/** The reasons for which Playwright does not press an element. */
 const DISABLED = "[aria-disabled=true], :is(button, input, select, textarea, option, fieldset):disabled";
 
 export class DomLocator {

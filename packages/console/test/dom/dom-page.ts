@@ -17,7 +17,7 @@ import { createVirtualTime } from "./virtual-time.ts";
 export const ORIGIN = "http://console.test";
 /** Of the page's own time. */
 const PATIENCE_MS = 30_000;
-/** What a person takes from one press to the next, at the least. */
+/** The least time of a person between two presses. */
 const HAND_MS = 50;
 /** Where no timer waits. */
 const LONGEST_STEP_MS = 500;
@@ -335,7 +335,7 @@ function fits(href: string, wanted: string | RegExp | ((url: URL) => boolean)): 
 
 const UNCHANGING = { addEventListener() {}, removeEventListener() {} };
 
-/** What the window is like, as the media queries of the console ask. */
+/** The answers of the window to the media queries of the console. */
 function matchedMedia(
   query: string,
   theme: string,

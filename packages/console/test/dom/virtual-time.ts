@@ -17,7 +17,7 @@ interface Timer {
 type Act = (...given: readonly unknown[]) => void;
 
 export interface VirtualTime {
-  /** What stands in the place of a window's own, by its names. */
+  /** The replacements of a window's own functions, by their names. */
   readonly globals: Readonly<Record<string, unknown>>;
   /** What `performance.now` answers. */
   readonly sinceBeginMs: () => number;
