@@ -1,37 +1,42 @@
 /** Damages of the rules of sending, consuming, routing and waiting (docs/design.md). */
+import { damagesOf } from "./damages-of.mjs";
+
 const CORE = "packages/core/src";
 const KAFKA = "packages/kafka/src";
 const DELIVERY = "services/delivery/src";
 const ROUTER = "services/router/src";
 
-const of =
-  (file, ...tests) =>
-  (damage, from, to) => ({ damage, file, from, to, tests });
-
-const routing = of(`${ROUTER}/route-records.ts`, `${ROUTER}/route-records.test.ts`);
-const dedupe = of(`${ROUTER}/dedupe.ts`, `${ROUTER}/dedupe.test.ts`);
-const publisher = of(`${DELIVERY}/outcome/outcome-publisher.ts`, `${DELIVERY}/outcome/outcome-publisher.test.ts`);
-const dueTime = of(`${CORE}/window/due-time.ts`, `${CORE}/window/due-time.test.ts`);
-const tracker = of(`${CORE}/window/offset-tracker.ts`, `${CORE}/window/offset-tracker.test.ts`);
-const metadata = of(`${CORE}/window/commit-metadata.ts`, `${CORE}/window/commit-metadata.test.ts`);
-const lanes = of(`${CORE}/window/lanes.ts`, `${CORE}/window/lanes.test.ts`);
-const origin = of(`${CORE}/delivery/origin.ts`, `${CORE}/delivery/origin.test.ts`);
-const retryPlan = of(`${CORE}/delivery/retry-plan.ts`, `${CORE}/delivery/retry-plan.test.ts`);
-const window = of(`${KAFKA}/consumer/partition-window.ts`, `${KAFKA}/consumer/partition-window.test.ts`);
-const intake = of(`${KAFKA}/consumer/partition-intake.ts`, `${KAFKA}/consumer/partition-intake`);
-const committer = of(`${KAFKA}/consumer/committer.ts`, `${KAFKA}/consumer/committer.test.ts`);
-const rebalance = of(`${KAFKA}/consumer/rebalance.ts`, `${KAFKA}/consumer/rebalance.test.ts`, `${KAFKA}/consumer/`);
-const queue = of(
+const routing = damagesOf(`${ROUTER}/route-records.ts`, `${ROUTER}/route-records.test.ts`);
+const dedupe = damagesOf(`${ROUTER}/dedupe.ts`, `${ROUTER}/dedupe.test.ts`);
+const publisher = damagesOf(
+  `${DELIVERY}/outcome/outcome-publisher.ts`,
+  `${DELIVERY}/outcome/outcome-publisher.test.ts`,
+);
+const dueTime = damagesOf(`${CORE}/window/due-time.ts`, `${CORE}/window/due-time.test.ts`);
+const tracker = damagesOf(`${CORE}/window/offset-tracker.ts`, `${CORE}/window/offset-tracker.test.ts`);
+const metadata = damagesOf(`${CORE}/window/commit-metadata.ts`, `${CORE}/window/commit-metadata.test.ts`);
+const lanes = damagesOf(`${CORE}/window/lanes.ts`, `${CORE}/window/lanes.test.ts`);
+const origin = damagesOf(`${CORE}/delivery/origin.ts`, `${CORE}/delivery/origin.test.ts`);
+const retryPlan = damagesOf(`${CORE}/delivery/retry-plan.ts`, `${CORE}/delivery/retry-plan.test.ts`);
+const window = damagesOf(`${KAFKA}/consumer/partition-window.ts`, `${KAFKA}/consumer/partition-window.test.ts`);
+const intake = damagesOf(`${KAFKA}/consumer/partition-intake.ts`, `${KAFKA}/consumer/partition-intake`);
+const committer = damagesOf(`${KAFKA}/consumer/committer.ts`, `${KAFKA}/consumer/committer.test.ts`);
+const rebalance = damagesOf(
+  `${KAFKA}/consumer/rebalance.ts`,
+  `${KAFKA}/consumer/rebalance.test.ts`,
+  `${KAFKA}/consumer/`,
+);
+const queue = damagesOf(
   `${KAFKA}/producer/partition-queue.ts`,
   `${KAFKA}/producer/partition-queue.test.ts`,
   `${KAFKA}/producer/group-commit.test.ts`,
 );
-const groupCommit = of(`${KAFKA}/producer/group-commit.ts`, `${KAFKA}/producer/group-commit.test.ts`);
-const configWait = of(`${DELIVERY}/check/config-wait.ts`, `${DELIVERY}/check/config-wait.test.ts`);
-const destinationCheck = of(`${DELIVERY}/check/destination-check.ts`, `${DELIVERY}/check/`);
-const suppression = of(`${DELIVERY}/check/suppression-check.ts`, `${DELIVERY}/check/`);
-const followUps = of(`${DELIVERY}/outcome/follow-ups.ts`, `${DELIVERY}/outcome/follow-ups.test.ts`);
-const dueGate = of(`${DELIVERY}/intake/due-gate.ts`, `${DELIVERY}/intake/due-gate.test.ts`);
+const groupCommit = damagesOf(`${KAFKA}/producer/group-commit.ts`, `${KAFKA}/producer/group-commit.test.ts`);
+const configWait = damagesOf(`${DELIVERY}/check/config-wait.ts`, `${DELIVERY}/check/config-wait.test.ts`);
+const destinationCheck = damagesOf(`${DELIVERY}/check/destination-check.ts`, `${DELIVERY}/check/`);
+const suppression = damagesOf(`${DELIVERY}/check/suppression-check.ts`, `${DELIVERY}/check/`);
+const followUps = damagesOf(`${DELIVERY}/outcome/follow-ups.ts`, `${DELIVERY}/outcome/follow-ups.test.ts`);
+const dueGate = damagesOf(`${DELIVERY}/intake/due-gate.ts`, `${DELIVERY}/intake/due-gate.test.ts`);
 
 /** @type {typeof import("./damages.mjs").DAMAGES} */
 export const ENGINE = [
@@ -55,7 +60,7 @@ export const ENGINE = [
     "return destinations.map(({ id: destinationId, payload }) => {",
     "return destinations.toReversed().map(({ id: destinationId, payload }) => {",
   ),
-  of(`${ROUTER}/destinations.ts`, "services/router/test/destinations.test.ts")(
+  damagesOf(`${ROUTER}/destinations.ts`, "services/router/test/destinations.test.ts")(
     "the router reads events before it has read the destinations",
     "  await destinations.caughtUp();\n",
     "",
@@ -141,22 +146,22 @@ export const ENGINE = [
     "state: this.#passedState?.encode() ?? null,",
     "state: this.#intakeState?.encode() ?? null,",
   ),
-  of(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
+  damagesOf(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
     "PI4: the key of a fetched record is not copied",
     "key: key === null ? null : Buffer.from(key),",
     "key,",
   ),
-  of(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
+  damagesOf(`${KAFKA}/consumer/copied-record.ts`, `${KAFKA}/consumer/partition-intake-records.test.ts`)(
     "PI4: the value of a fetched record is not copied",
     "value: value === null ? null : Buffer.from(value),",
     "value,",
   ),
-  of(`${CORE}/isolation/url-health.ts`, `${CORE}/isolation/`)(
+  damagesOf(`${CORE}/isolation/url-health.ts`, `${CORE}/isolation/`)(
     "W5: the gate is never shut",
     "this.#shutUntilMs = Math.max(this.#shutUntilMs, momentMs);",
     "",
   ),
-  of(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
+  damagesOf(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
     "T2: a removed key keeps no revision",
     "this.#revisions.set(key, revision);",
     "if (value !== undefined) this.#revisions.set(key, revision);\n    else this.#revisions.delete(key);",
@@ -187,12 +192,12 @@ export const ENGINE = [
     "if (call.unacknowledged === 0) call.resolve();",
     "call.resolve();",
   ),
-  of(`${KAFKA}/producer/batch-sender.ts`, "packages/kafka/test/producer.test.ts", `${KAFKA}/producer/`)(
+  damagesOf(`${KAFKA}/producer/batch-sender.ts`, "packages/kafka/test/producer.test.ts", `${KAFKA}/producer/`)(
     "P3: a partition that is not named in the answer is acknowledged",
     "if (error === null) this.#options.queue.acknowledge(queue);",
     "if (error === null || true) this.#options.queue.acknowledge(queue);",
   ),
-  of(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
+  damagesOf(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
     "P5: a table takes an older revision",
     "if (held !== undefined && revision < held) {",
     "if (false) {",

@@ -1,15 +1,13 @@
 /** Damages of the rules that protect secrets, and receivers from them (SECURITY.md). */
+import { damagesOf } from "./damages-of.mjs";
+
 const WEBHOOK = "packages/webhook/src";
 
-const of =
-  (file, ...tests) =>
-  (damage, from, to) => ({ damage, file, from, to, tests });
-
-const answers = of(`${WEBHOOK}/response.ts`, `${WEBHOOK}/response.test.ts`);
-const masks = of(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`);
-const guard = of(`${WEBHOOK}/address-guard.ts`, `${WEBHOOK}/address-guard.test.ts`);
-const logs = of("packages/runtime/src/redact.ts", "packages/runtime/src/redact.test.ts");
-const settings = of(
+const answers = damagesOf(`${WEBHOOK}/response.ts`, `${WEBHOOK}/response.test.ts`);
+const masks = damagesOf(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`);
+const guard = damagesOf(`${WEBHOOK}/address-guard.ts`, `${WEBHOOK}/address-guard.test.ts`);
+const logs = damagesOf("packages/runtime/src/redact.ts", "packages/runtime/src/redact.test.ts");
+const settings = damagesOf(
   "packages/core/src/config/destination-settings.ts",
   "packages/core/src/config/destination-settings.test.ts",
 );

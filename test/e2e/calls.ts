@@ -1,4 +1,6 @@
 /** Calling ingest as a plain HTTP client does. */
+import { eventually } from "@posthaste/testkit/eventually";
+import { expect } from "vitest";
 
 export interface Call {
   readonly type: string;
@@ -48,3 +50,19 @@ async function postOnce(ingestUrl: string, path: string, writeKey: string, body:
     return 0;
   }
 }
+
+/** Track calls of fifty users, so that each partition and process has some; their message ids are `name-number`. */
+export const callsOf = (name: string, from: number, count: number) =>
+  Array.from({ length: count }, (_, index): Call & { messageId: string } => ({
+    type: "track",
+    userId: `user-${(from + index) % 50}`,
+    event: "Ordered",
+    messageId: `${name}-${from + index}`,
+  }));
+
+/** Sends a batch again until it is taken, as a real client does: for a minute at the most. */
+export const sendUntilTaken = (ingestUrl: string, writeKey: string, calls: readonly Call[]) =>
+  eventually(async () => expect(await sendBatch(ingestUrl, writeKey, calls)).toBe(200), {
+    timeoutMs: 60_000,
+    intervalMs: 100,
+  });

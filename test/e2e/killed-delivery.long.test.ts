@@ -6,7 +6,7 @@ import { findFreePorts } from "@posthaste/local-stack/ports";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Call, sendBatch } from "./calls.ts";
+import { callsOf, sendUntilTaken } from "./calls.ts";
 import { posthaste } from "./posthaste.ts";
 import { createRoute, messageIdsOf, type Route, untilKnown } from "./route.ts";
 import { createStrictReceiver } from "./strict-receiver.ts";
@@ -28,19 +28,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => second.kill());
-
-/** Of so many users that both delivery processes have some of them. */
-const callsOf = (name: string, from: number, count: number) =>
-  Array.from({ length: count }, (_, index): Call & { messageId: string } => ({
-    type: "track",
-    userId: `user-${(from + index) % 50}`,
-    event: "Ordered",
-    messageId: `${name}-${from + index}`,
-  }));
-
-/** As a real client does, until it is answered. */
-const send = (writeKey: string, calls: readonly Call[]) =>
-  eventually(async () => expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200), ARRIVAL);
 
 describe("a receiver that is strict about signatures", () => {
   const A_SECOND = 50;
@@ -68,7 +55,12 @@ describe("a receiver that is strict about signatures", () => {
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       ) {
         const due = Math.floor(((performance.now() - startedMs) * A_SECOND) / 1000) - sent;
-        if (due > 0) await send(writeKey, callsOf("strict", sent, Math.min(due, A_SECOND)));
+        if (due > 0)
+          await sendUntilTaken(
+            installation.system.ingestUrl,
+            writeKey,
+            callsOf("strict", sent, Math.min(due, A_SECOND)),
+          );
         sent += Math.max(0, Math.min(due, A_SECOND));
       }
     })();
@@ -119,14 +111,18 @@ describe("the health of a destination that two delivery processes use", () => {
     receiver.script(path, { status: 503 });
     route = await createRoute(installation, receiver, path);
     const startedMs = Date.now();
-    await send(route.writeKey, callsOf("sick", 0, 1));
+    await sendUntilTaken(installation.system.ingestUrl, route.writeKey, callsOf("sick", 0, 1));
     await eventually(async () => expect((await byApi()).state).toBe("failing"), ARRIVAL);
     const failing = await byCommand();
     expect(failing).toMatchObject({ state: "failing", nextProbe: null, reason: { status: 503 } });
     expect(Math.abs(Date.parse(failing.since ?? "") - startedMs)).toBeLessThan(ARRIVAL.timeoutMs);
 
     await eventually(async () => {
-      await send(route.writeKey, callsOf("sick", Math.floor(Math.random() * 1e9), 100));
+      await sendUntilTaken(
+        installation.system.ingestUrl,
+        route.writeKey,
+        callsOf("sick", Math.floor(Math.random() * 1e9), 100),
+      );
       expect(await byApi()).toMatchObject({ state: "open", nextProbe: expect.any(String), processes: 2 });
     }, ARRIVAL);
     expect(await byCommand()).toMatchObject({ state: "open", reason: { status: 503 }, processes: 2 });
@@ -141,7 +137,11 @@ describe("the health of a destination that two delivery processes use", () => {
 
   it("does not count what the killed one said when its minute is over, and is healthy again", async () => {
     await eventually(async () => {
-      await send(route.writeKey, callsOf("mended", Math.floor(Math.random() * 1e9), 10));
+      await sendUntilTaken(
+        installation.system.ingestUrl,
+        route.writeKey,
+        callsOf("mended", Math.floor(Math.random() * 1e9), 10),
+      );
       expect(await byApi()).toMatchObject({ state: "healthy", nextProbe: null, processes: 1 });
     }, AFTER_THE_MINUTE);
     expect(await byCommand()).toMatchObject({ state: "healthy", reason: null, processes: 1 });

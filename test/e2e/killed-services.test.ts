@@ -6,7 +6,7 @@
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
 import { isLong } from "../faults/form.ts";
-import { type Call, sendBatch } from "./calls.ts";
+import { callsOf, sendUntilTaken } from "./calls.ts";
 import { createRoute, messageIdsOf } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
@@ -19,19 +19,6 @@ const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
 
 // A receiver that takes its time, so that something is always in flight when a service dies.
 useInstallation({ script: { delayMs: 5 } });
-
-/** Of so many users that each partition has some of them. */
-const callsOf = (name: string, from: number, count: number) =>
-  Array.from({ length: count }, (_, index): Call & { messageId: string } => ({
-    type: "track",
-    userId: `user-${(from + index) % 50}`,
-    event: "Ordered",
-    messageId: `${name}-${from + index}`,
-  }));
-
-/** As a real client does, until it is answered. */
-const send = (writeKey: string, calls: readonly Call[]) =>
-  eventually(async () => expect(await sendBatch(installation.system.ingestUrl, writeKey, calls)).toBe(200), ARRIVAL);
 
 it.each(SERVICES)(
   `%s is killed in the middle of ${EVENTS} events and started again: nothing answered 200 is missing`,
@@ -49,7 +36,7 @@ async function survives(name: string): Promise<void> {
     while (first < EVENTS) {
       const batch = callsOf(name, first, BATCH);
       first += BATCH;
-      await send(route.writeKey, batch);
+      await sendUntilTaken(installation.system.ingestUrl, route.writeKey, batch);
       acknowledged.push(...batch.map((call) => call.messageId));
       if (acknowledged.length >= EVENTS / 2) killed ??= service.kill().then(() => service.start());
     }

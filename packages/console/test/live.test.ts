@@ -1,29 +1,17 @@
 /** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { exampleOf, type FakeAnswers } from "./fake-control.ts";
+import type { FakeAnswers } from "./fake-control.ts";
+import { attempt, dot, dotSays, LATEST, latest, PAGE } from "./live-rows.ts";
 import { eventPage } from "./pages/event.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { control, poll, startConsole, takeFaults, visit } from "./started-console.ts";
 import { askedFrom, axeFaults } from "./story.ts";
 
-const LATEST = "GET /v1/deliveries/latest";
 const ATTEMPTS = "GET /v1/deliveries";
-const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
-const [attempt] = (exampleOf(ATTEMPTS).body as { readonly data: readonly object[] }).data;
-const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
 
 startConsole();
 
-const latest = (count: number) => ({
-  body: {
-    ...PAGE,
-    data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `message-${count - n}` })),
-  },
-});
-
-const dot = (page: Page) => page.getByRole("button", { name: /: (pause|go on)$/ });
-const dotSays = (page: Page, words: string) => page.getByRole("button", { name: new RegExp(`^${words}`) }).waitFor();
 const reads = (operation: string) => control.requests.filter((each) => each.operation === operation).length;
 
 /** Of what the event's page shows: its attempts by their numbers, the newest first. */

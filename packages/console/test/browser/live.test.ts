@@ -1,26 +1,10 @@
 /** The rules of live lists that only a browser shows: the place of rows and words, and the number of streams. */
-import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { exampleOf } from "../fake-control.ts";
+import { attempt, dot, dotSays, LATEST, latest } from "../live-rows.ts";
 import { sidewaysPx } from "../story.ts";
 import { control, startConsole, visit } from "./started-browser.ts";
 
-const LATEST = "GET /v1/deliveries/latest";
-const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
-const [attempt] = (exampleOf("GET /v1/deliveries").body as { readonly data: readonly object[] }).data;
-const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
-
 startConsole();
-
-const latest = (count: number) => ({
-  body: {
-    ...PAGE,
-    data: Array.from({ length: count }, (_, n) => ({ ...delivery, messageId: `message-${count - n}` })),
-  },
-});
-
-const dot = (page: Page) => page.getByRole("button", { name: /: (pause|go on)$/ });
-const dotSays = (page: Page, words: string) => page.getByRole("button", { name: new RegExp(`^${words}`) }).waitFor();
 
 describe("the dot", () => {
   it.each([360, 1280])("says in words how the page is, %i pixels wide", async (width) => {
