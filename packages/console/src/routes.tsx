@@ -191,7 +191,7 @@ export function createConsoleRouter() {
   return createRouter({
     routeTree,
     defaultPreload: false,
-    // What is no filter of a page is none.
+    // Drops a search parameter that is no filter of its page.
     search: { strict: true },
     // Texts as they stand: a message id of digits is no number.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

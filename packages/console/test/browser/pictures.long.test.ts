@@ -1,4 +1,4 @@
-/** What each page looks like: DP1 and DP2 of pictures.ts. */
+/** Pictures of each page: DP1 and DP2 of pictures.ts. */
 import { describe, expect, it } from "vitest";
 import { MOMENT, PAGES, VIEWS } from "../pages/all-pages.ts";
 import { drawnOtherwise, pictureName } from "./pictures.ts";

@@ -66,7 +66,7 @@ function selectorsOf(head: string): readonly string[] {
     .filter((each) => each !== "");
 }
 
-/** What a rule says of an element by the class of another is said within that one: dear rules are asked of few. */
+/** A selector that begins with a class fits only within an element of that class: few elements need the whole match. */
 function mayFit(element: Element, selector: string): boolean {
   const [, name] = /^\.([\w-]+) /.exec(selector) ?? [];
   if (name === undefined) return true;

@@ -111,7 +111,7 @@ export class DomPage {
     window.addEventListener("click", this.#follow);
   }
 
-  // What is found.
+  // Queries.
   readonly #all = new DomLocator(this, "");
   readonly getByRole = this.#all.getByRole.bind(this.#all);
   readonly getByText = this.#all.getByText.bind(this.#all);
@@ -160,7 +160,7 @@ export class DomPage {
     await this.until(`the address ${String(wanted)}`, () => fits(location.href, wanted));
   }
 
-  // What is done.
+  // Actions.
   readonly keyboard = {
     press: async (key: string): Promise<void> => {
       const words = key.replace("ControlOrMeta", "Control").split(/\+(?=.)/);
