@@ -60,6 +60,24 @@ function fits(wanted: JournalFilter, each: JournalEntry): boolean {
   return (kind ?? each.kind) === each.kind && (messageId ?? each.messageId) === each.messageId;
 }
 
+/** A database that notes the plan of each entry search that it prepares. */
+function explained(database: DatabaseSync): { readonly plans: string[]; readonly explaining: DatabaseSync } {
+  const plans: string[] = [];
+  const explaining = new Proxy(database, {
+    get: (target, name) => {
+      if (name !== "prepare") return Reflect.get(target, name).bind?.(target);
+      return (sql: string) => {
+        if (/^\s*SELECT \*/.test(sql)) {
+          const rows = target.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+          plans.push(...rows.map((row) => String(row["detail"])));
+        }
+        return target.prepare(sql);
+      };
+    },
+  });
+  return { plans, explaining };
+}
+
 describe("a journal", () => {
   it("answers every filter as sorting and filtering all of it would, page by page (JN1, JN2)", () => {
     fc.assert(
@@ -206,20 +224,8 @@ describe("a journal", () => {
     { destinationId: "a", kind: "permanent" },
     { messageId: "m" },
     { messageId: "m", destinationId: "a", kind: "permanent" },
-  ])("reads a page of %j along an index, without scanning or sorting the table (J4)", (wanted) => {
-    const plans: string[] = [];
-    const explaining = new Proxy(database, {
-      get: (target, name) => {
-        if (name !== "prepare") return Reflect.get(target, name).bind?.(target);
-        return (sql: string) => {
-          if (/^\s*SELECT \*/.test(sql)) {
-            const rows = target.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
-            plans.push(...rows.map((row) => String(row["detail"])));
-          }
-          return target.prepare(sql);
-        };
-      },
-    });
+  ])("reads a page of %j along an index, without scanning or sorting the table (JN4)", (wanted) => {
+    const { plans, explaining } = explained(database);
     const journal = new Journal(explaining, {
       ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
     });
@@ -233,5 +239,17 @@ describe("a journal", () => {
     expect(plans[0]).toBe("CO-ROUTINE (subquery-1)");
     expect(plans[1]).toMatch(/^SEARCH /);
     if (!("messageId" in wanted)) expect(plans).toHaveLength(3);
+  });
+
+  it("finds the entries of a delivery among those of many destinations by one search of an index (JN4)", () => {
+    const { plans, explaining } = explained(database);
+    const journal = new Journal(explaining, {
+      ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
+    });
+    journal.ofDelivery("m", "a");
+    const place = { timeMs: 5, partition: 0, offset: 0, place: 0 };
+    journal.since({ ...place, ...{ messageId: "m", destinationId: "a", kind: "permanent", detail: "{}", users: "" } });
+    const search = "SEARCH things USING INDEX things_by_message (message_id=? AND destination_id=?";
+    expect(plans).toEqual([`${search})`, `${search} AND time>?)`]);
   });
 });

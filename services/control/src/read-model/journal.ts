@@ -8,7 +8,8 @@
  *      both.
  * JN3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
  * JN4  Every page is read along an index: its cost does not depend on the number of entries held. Only counting reads
- *      each index entry that it counts.
+ *      each index entry that it counts, and a page of one message sorts that message's entries. The entries of one
+ *      delivery are found by message and destination, so an event may have any number of destinations.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
@@ -104,7 +105,7 @@ export class Journal {
       ) WITHOUT ROWID, STRICT;
       CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
       CREATE INDEX IF NOT EXISTS ${name}_by_destination ON ${name} (destination_id, kind, time);
-      CREATE INDEX IF NOT EXISTS ${name}_by_message ON ${name} (message_id);
+      CREATE INDEX IF NOT EXISTS ${name}_by_message ON ${name} (message_id, destination_id);
     `);
     this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#tooOld = database.prepare(`SELECT 1 FROM ${name} NOT INDEXED WHERE time < ? LIMIT 1`);

@@ -43,7 +43,7 @@ import { LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
-const LAYOUT = 19;
+const LAYOUT = 20;
 const CACHE_KIB = 48 * 1024;
 const COMMIT_ENTRIES = 20_000;
 const COMMIT_INTERVAL_MS = 1000;
