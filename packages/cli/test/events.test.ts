@@ -101,9 +101,26 @@ describe("events why", () => {
     expect(targets().at(-1)).toBe("/v1/events/m1?sourceId=src_1&origin=1%3A77");
   });
 
-  it("says that more is written down than is looked at", async () => {
+  it("lists the destinations of every page with the event that they are of", async () => {
+    const of = (offset: number, ...ids: readonly string[]) => ({
+      ...{ sourceId: "src_1", origin: { partition: 0, offset }, timeline: [] },
+      destinations: ids.map((id) => ({ destinationId: id, sentence: `${id} lacks it.`, command: null })),
+    });
+    command.control.scriptRequest("GET /v1/events/m1", ({ target }) => {
+      const isFirst = !target.includes("cursor");
+      const events = isFirst ? [of(1, "dst_1"), of(2)] : [of(2, "dst_3"), of(1, "dst_2")];
+      const page = { cause: "dead_letter", sentence: "Given up.", command: null, complete: true };
+      return { status: 200, body: JSON.stringify({ ...page, events, nextCursor: isFirst ? "next" : null }) };
+    });
+    const { code, stdout } = await posthaste(["events", "why", "m1", "--json"]);
+    const { events, nextCursor } = JSON.parse(stdout);
+    const ids = events.map((each: ReturnType<typeof of>) => each.destinations.map((one) => one.destinationId));
+    expect([code, nextCursor, ids]).toEqual([3, null, [["dst_1", "dst_2"], ["dst_3"]]]);
+  });
+
+  it("says that the timeline has the newest entries alone", async () => {
     const verdict = { cause: "delivered", sentence: "Delivered.", events: [], complete: true, cut: true };
     command.control.script("GET /v1/events/m1", verdict);
-    expect((await posthaste(["events", "why", "m1"])).stderr).toContain("the newest 500 of each kind count");
+    expect((await posthaste(["events", "why", "m1"])).stderr).toContain("the timeline has the newest 500");
   });
 });

@@ -240,7 +240,7 @@ describe("the first event", () => {
       {
         ...{ sourceId: "src_1", origin: null, type: "track", event: "Sample", userKey: "u", cause: "delivered" },
         ...{ sentence: "", command: null, pipeline: null, receivedAt: "2026-11-22T10:12:07.113Z", destinations: [] },
-        ...{ deletion: null, sentByHand: [] },
+        ...{ deletion: null, sentByHand: [], delivered: null },
         timeline: [
           { time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null, detail: "ingest took the call" },
           { time: "2026-11-22T10:12:07.154Z", what: "attempt", destinationId: "dst_1", detail: "200" },

@@ -60,6 +60,12 @@ describe("the page of an event", () => {
     expect(await verdict.getByRole("button", { name: "Send now" }).count()).toBe(0);
   });
 
+  it("says that a list of destinations goes on, and where it is whole", async () => {
+    const { [EVENT]: page } = became("dead_letter", null, [delivery]);
+    const visited = await visit(eventPage.path, { ...NAMES, [EVENT]: { body: { ...page.body, nextCursor: "next" } } });
+    await visited.getByText("The first 100 destinations that lack it are listed here.").waitFor();
+  });
+
   it("turns on the destination that was off, by the revision that it shows", async () => {
     const off = { ...delivery, cause: "destination_off", place: null } as const;
     const [ONE, CHANGE] = ["GET /v1/destinations/{id}", "PATCH /v1/destinations/{id}"];

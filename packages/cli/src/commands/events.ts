@@ -1,4 +1,5 @@
 /** `posthaste events`: why an event did not arrive. */
+import { isDeepStrictEqual } from "node:util";
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Perform } from "../context.ts";
@@ -24,10 +25,12 @@ export function addEvents(program: Command, perform: Perform): void {
     .option("--user-id <id>", "whose event it is: what is under way is then looked for among that user's alone")
     .action((messageId: string, { sourceId, origin, userId }: WhyOptions, command: Command) =>
       perform(command, async ({ api, printer }) => {
-        const verdict = await api.call("GET", eventPath(messageId, "", queryOf({ sourceId, origin, userId })));
+        const verdict = await wholeVerdict((cursor) =>
+          api.call("GET", eventPath(messageId, "", queryOf({ sourceId, origin, userId, cursor }))),
+        );
         if (printer.isJson) printer.document(verdict);
         else printer.lines(linesOf(verdict));
-        if (verdict.cut === true) printer.say("more is written down under this id: the newest 500 of each kind count");
+        if (verdict.cut === true) printer.say("over 500 attempts are logged: the timeline has the newest 500");
         if (verdict.complete !== true) printer.say("control is still reading the log: what is newest may be missing");
         return hasArrived(verdict) ? EXIT.done : EXIT.no;
       }),
@@ -48,6 +51,26 @@ interface WhyOptions {
   readonly sourceId?: string;
   readonly origin?: string;
   readonly userId?: string;
+}
+
+/** The verdict with the destinations of all its pages; its sentence and timelines are those of the first. */
+async function wholeVerdict(ask: (cursor: string | undefined) => Promise<Entry>): Promise<Entry> {
+  const first = await ask(undefined);
+  const events = listOf(first.events).map((event) => ({ ...event, destinations: [...listOf(event.destinations)] }));
+  let cursor = first.nextCursor;
+  while (typeof cursor === "string") {
+    const page = await ask(cursor);
+    for (const more of listOf(page.events)) {
+      const held = events.find((event) => isDeepStrictEqual(nameOf(event), nameOf(more)));
+      held?.destinations.push(...listOf(more.destinations));
+    }
+    cursor = page.nextCursor;
+  }
+  return { ...first, events, nextCursor: null };
+}
+
+function nameOf({ sourceId, origin }: Entry): readonly unknown[] {
+  return [sourceId, origin];
 }
 
 /** A repeat of what arrived is no reason for a script to wait on. */

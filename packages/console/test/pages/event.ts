@@ -30,7 +30,7 @@ export const GIVEN_UP: Said<EventVerdict> = {
           ...{ place: null, sentence: '"Warehouse" took it.', command: null },
         },
       ],
-      sentByHand: [],
+      ...{ sentByHand: [], delivered: null },
       timeline: [
         {
           ...{ time: "2026-11-22T10:12:07.113Z", what: "received", destinationId: null },
@@ -51,6 +51,7 @@ export const GIVEN_UP: Said<EventVerdict> = {
       ],
     },
   ],
+  nextCursor: null,
   asOf: "2026-11-22T14:12:10.000Z",
   complete: true,
 };

@@ -14,7 +14,7 @@ import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { letterTexts } from "../read-model/entry-texts.ts";
 import type { CountedKind, KindCount } from "../read-model/journal.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import type { JournalEntry, JournalFilter } from "../read-model/journal-entry.ts";
+import type { JournalEntry, JournalFilter, JournalQuery } from "../read-model/journal-entry.ts";
 import type { LetterHour, LetterSums } from "../read-model/letter-hours.ts";
 import { type LetterState, letterState } from "../read-model/letter-mark.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -139,13 +139,13 @@ export class VisibleLetters {
   }
 
   /**
-   * The letters of one message id, newest first, `limit` at the most. A caller who asks for a letter by its message id
+   * The letters of one message id, of all destinations or of some, newest first, `limit` at the most. A caller who asks for a letter by its message id
    * is told that it was purged.
    */
-  async ofMessage(messageId: string, limit: number): Promise<LettersOfMessage> {
+  async ofMessage(asked: Pick<JournalQuery, "messageId" | "destinationIds" | "limit">): Promise<LettersOfMessage> {
     const judge = this.#judgeOf({});
     const [entries, purged, suppressed]: [JournalEntry[], JournalEntry[], JournalEntry[]] = [[], [], []];
-    for (const entry of await this.#readModel.newest(JOURNAL, { messageId, limit })) {
+    for (const entry of await this.#readModel.newest(JOURNAL, asked)) {
       const verdict = judge?.(entry) ?? "shown";
       // A purged letter may be a suppressed user's too.
       if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed.push(entry);

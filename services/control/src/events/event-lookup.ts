@@ -14,6 +14,7 @@ import type { ReadModel } from "../read-model/read-model.ts";
 import { DestinationHistory } from "./destination-history.ts";
 import { type EventFacts, findEventFacts } from "./event-facts.ts";
 import { type JudgedEvent, type JudgeTerms, judgeEvents, originOf, sourceIdOf } from "./event-verdict.ts";
+import { type DestinationPage, destinationPage } from "./listed-destinations.ts";
 import { type NameDeletionsParts, nameDeletions } from "./name-deletions.ts";
 import { nameWhoSwitchedOff } from "./switched-off.ts";
 
@@ -35,6 +36,8 @@ export interface EventQuestion {
   readonly sourceId?: string | undefined;
   /** The event's user. With it, only the partitions are read that hold the user's events and deliveries. */
   readonly userId?: string | undefined;
+  /** The end of the page before, where the destinations are listed from there on. */
+  readonly cursor?: string | undefined;
   /** Only the event at this place of `posthaste.events`, as `partition:offset`. */
   readonly origin?: string | undefined;
 }
@@ -44,9 +47,11 @@ export interface EventLookup {
   readonly facts: EventFacts;
   /** Null where no end was open, so that no search ran. */
   readonly search: PipelineAnswer | null;
+  /** The cursor of the next page of destinations; null where this one is the last. */
+  readonly next: string | null;
 }
 
-type LookupTerms = Omit<JudgeTerms, "destinations" | "history">;
+type LookupTerms = Omit<JudgeTerms, "destinations" | "history" | "rest">;
 
 /** Judges the events by the journals alone. Rejects with a Problem while the read model cannot be asked. */
 export async function judgeWritten(
@@ -54,21 +59,33 @@ export async function judgeWritten(
   parts: WrittenParts,
   terms: LookupTerms,
 ): Promise<Omit<EventLookup, "search">> {
-  const facts = await findEventFacts(asked.messageId, parts);
-  return { facts, judged: await judgeFacts(facts, asked, { parts, terms }) };
+  const page = await pageOf(asked, parts);
+  const facts = await findEventFacts(asked.messageId, parts, page);
+  return { facts, ...(await judgeFacts(facts, asked, { parts, terms, page })) };
+}
+
+async function pageOf({ messageId, cursor }: EventQuestion, { readModel }: WrittenParts): Promise<DestinationPage> {
+  return destinationPage(await readModel.deliveriesOf(messageId), cursor);
 }
 
 async function judgeFacts(
   facts: EventFacts,
   { sourceId, origin }: EventQuestion,
-  { parts, terms }: { readonly parts: Pick<LookupParts, "destinations" | "readModel">; readonly terms: LookupTerms },
-): Promise<readonly JudgedEvent[]> {
+  { parts, terms, page }: JudgeParts,
+): Promise<Pick<EventLookup, "judged" | "next">> {
   const destinations = [...parts.destinations.values()];
-  const history = await DestinationHistory.read(parts.readModel, pastOf(facts, destinations));
-  const all = judgeEvents(facts, { ...terms, destinations, history });
-  return all
+  const { ids: rest, next } = page.rest(pastOf(facts, destinations));
+  const history = await DestinationHistory.read(parts.readModel, rest);
+  const judged = judgeEvents(facts, { ...terms, destinations, history, rest })
     .filter((each) => sourceId === undefined || sourceIdOf(each) === sourceId)
     .filter((each) => origin === undefined || originOf(each) === origin);
+  return { judged, next };
+}
+
+interface JudgeParts {
+  readonly parts: Pick<LookupParts, "destinations" | "readModel">;
+  readonly terms: LookupTerms;
+  readonly page: DestinationPage;
 }
 
 /**
@@ -80,14 +97,15 @@ export async function lookUpEvent(
   parts: LookupParts,
   { signal, ...terms }: LookupTerms & { readonly signal: AbortSignal },
 ): Promise<EventLookup> {
-  const { facts, judged } = await judgeWritten(asked, parts, terms);
+  const { facts, judged, next } = await judgeWritten(asked, parts, terms);
   const question = openQuestion(asked, { facts, judged }, parts);
-  if (question === null) return { judged: await named(judged, parts), facts, search: null };
+  if (question === null) return { judged: await named(judged, parts), facts, search: null, next };
   const search = await parts.pipeline.find(question, signal);
   // The journals are asked once more: what was under way during the search may have ended since.
-  const since = await findEventFacts(asked.messageId, parts, search);
-  const judgedSince = await judgeFacts(since, asked, { parts, terms });
-  return { judged: await named(judgedSince, parts), facts: since, search };
+  const page = await pageOf(asked, parts);
+  const since = await findEventFacts(asked.messageId, parts, { ...page, unfinished: search });
+  const then = await judgeFacts(since, asked, { parts, terms, page });
+  return { judged: await named(then.judged, parts), facts: since, search, next: then.next };
 }
 
 /** The same events, with who switched their destinations off, and the deletion requests that stopped them. */
@@ -95,16 +113,14 @@ async function named(judged: readonly JudgedEvent[], { audit, naming }: LookupPa
   return await nameDeletions(await nameWhoSwitchedOff(judged, audit), naming);
 }
 
-/**
- * The destinations whose history may explain the verdict: those that were off, and those that the event did not go to.
- */
+/** Destinations that were off, and those that the event did not go to: their history may explain the verdict. */
 function pastOf({ unrouted, routed }: EventFacts, configured: readonly Destination[]): ReadonlySet<string> {
   const off = unrouted
     .filter(({ cause }) => cause === "destination_off")
     .flatMap(({ destinationIds }) => destinationIds);
-  const others = routed.flatMap(({ sourceId, said, deliveries }) =>
+  const others = routed.flatMap(({ sourceId, said, deliveries, unlisted }) =>
     configured
-      .filter(({ id }) => !deliveries.has(id))
+      .filter(({ id }) => !deliveries.has(id) && !unlisted.has(id))
       // A destination that was not changed since then has the sources that it had then.
       .filter((each) => each.sourceIds.includes(sourceId) || each.updatedAtMs > (said?.receivedAtMs ?? 0))
       .map(({ id }) => id),

@@ -30,6 +30,10 @@ export interface EventRoutesParts extends LookupParts {
 }
 
 const query = pathlessId.extend({
+  cursor: z
+    .string()
+    .optional()
+    .describe("The nextCursor of the answer before: lists further destinations, with their own timelines."),
   sourceId: z.string().optional().describe("Only the events of this source."),
   origin: z
     .string()
@@ -57,9 +61,9 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         description: "The verdict; where nothing is known of the message id, that.",
         body: { name: "EventVerdict", schema: eventAnswer },
       },
-      handle: async ({ params, query: { sourceId, origin, userId, messageId = params.messageId }, signal }) => {
+      handle: async ({ params, query: { messageId = params.messageId, ...asked }, signal }) => {
         const terms = { nowMs: parts.nowMs(), isSuppressed };
-        const { judged, facts, search } = await lookUpEvent({ messageId, sourceId, origin, userId }, parts, {
+        const { judged, facts, search, next } = await lookUpEvent({ messageId, ...asked }, parts, {
           ...terms,
           signal,
         });
@@ -75,7 +79,9 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           unlogged: unloggedEnds(parts.logSettings()),
           isComplete: facts.fresh.complete,
         };
-        const { sentence: told, command } = leading ?? tellNothing(cause, { messageId, origin, search, ...nothing });
+        const { sentence: told, command } =
+          leading ?? tellNothing(cause, { messageId, origin: asked.origin, search, ...nothing });
+        const { sourceId } = asked;
         const isOfSource = leading === undefined && sourceId !== undefined;
         const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
@@ -87,6 +93,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           events,
           search: searchView(search),
           cut: facts.isCut,
+          nextCursor: next,
           ...facts.fresh,
         };
       },

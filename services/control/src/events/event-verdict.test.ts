@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { DestinationThen } from "./destination-history.ts";
-import type { EventDelivery, EventFacts, RoutedEvent } from "./event-facts.ts";
+import type { EventFacts } from "./event-facts.ts";
 import { causeOfAll, type JudgedEvent, type JudgeTerms, judgeEvents, sourceIdOf } from "./event-verdict.ts";
+import type { EventDelivery, RoutedEvent } from "./routed-events.ts";
 
 const RECEIVED_MS = 1_000_000;
 const CALL = { messageId: "message-1", sourceId: "src_1" };
@@ -96,6 +97,7 @@ function routed(deliveries: Readonly<Record<string, Partial<EventDelivery>>>, di
         letters: [],
         purged: [],
         users: [],
+        unlisted: new Map(),
         ...differing,
       },
     ],
@@ -103,7 +105,13 @@ function routed(deliveries: Readonly<Record<string, Partial<EventDelivery>>>, di
 }
 
 function judge(known: EventFacts, terms: Partial<JudgeTerms> = {}): readonly JudgedEvent[] {
-  const nothing = { destinations: [], history: { at: () => null }, nowMs: RECEIVED_MS, isSuppressed: () => false };
+  const nothing = {
+    destinations: [],
+    rest: { has: () => true },
+    history: { at: () => null },
+    nowMs: RECEIVED_MS,
+    isSuppressed: () => false,
+  };
   return judgeEvents(known, { ...nothing, ...terms });
 }
 

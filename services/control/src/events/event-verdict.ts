@@ -15,7 +15,9 @@ import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { DestinationHistory } from "./destination-history.ts";
-import type { EventDelivery, EventFacts, RoutedEvent } from "./event-facts.ts";
+import type { EventFacts } from "./event-facts.ts";
+import { causeOfState } from "./listed-destinations.ts";
+import type { EventDelivery, RoutedEvent } from "./routed-events.ts";
 
 /** The verdict on an event at one destination; null where no fact about it is known. */
 export interface JudgedDelivery {
@@ -60,8 +62,10 @@ const CAUSE_OF_UNROUTED: Readonly<Record<UnroutedCause | "other", VerdictCause>>
 const RIGHT_AFTER_MS = 5000;
 
 export interface JudgeTerms {
-  /** The destinations as they are configured now; the verdict also names those without a known fact. */
+  /** The destinations as they are configured now. */
   readonly destinations: Iterable<Destination>;
+  /** The ids of the destinations without a delivery that are judged too. */
+  readonly rest: Pick<ReadonlySet<string>, "has">;
   readonly history: Pick<DestinationHistory, "at">;
   readonly nowMs: number;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
@@ -123,7 +127,7 @@ function receivedAtMsOf({ said, letters, purged }: RoutedEvent): number | null {
 function judgeRouted(
   routed: RoutedEvent,
   configured: readonly Destination[],
-  { nowMs, isSuppressed, history }: Omit<JudgeTerms, "destinations">,
+  { nowMs, isSuppressed, history, rest }: Omit<JudgeTerms, "destinations">,
 ): JudgedEvent {
   const { said, sourceId } = routed;
   // The letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them either.
@@ -135,11 +139,17 @@ function judgeRouted(
     return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
   });
   const others = configured
-    .filter(({ id }) => !routed.deliveries.has(id))
+    .filter(({ id }) => rest.has(id) && !routed.deliveries.has(id) && !routed.unlisted.has(id))
     .flatMap((each) => judgeOther(each, routed, history));
-  const deliveries = [...known, ...others].sort((a, b) => rankOf(a) - rankOf(b));
-  const [worst] = deliveries;
-  return { cause: worst === undefined ? "unknown" : causeOf(worst), routed, deliveries };
+  const deliveries = [...known, ...others].sort((a, b) => rankOf(causeOf(a)) - rankOf(causeOf(b)));
+  const causes = [...deliveries.map(causeOf), ...unlistedCauses(routed, hidesLetters)];
+  causes.sort((a, b) => rankOf(a) - rankOf(b));
+  return { cause: causes[0] ?? "unknown", routed, deliveries };
+}
+
+function unlistedCauses({ unlisted }: RoutedEvent, hidesLetters: boolean): readonly VerdictCause[] {
+  const causes = new Set([...unlisted.values()].map(({ state }) => causeOfState(state)));
+  return [...causes].map((each) => (hidesLetters && each === "dead_letter" ? "suppressed" : each));
 }
 
 /** A destination without a known fact; empty where it was not to have the event. */
@@ -161,17 +171,19 @@ function judgeOther(
 function judgeUnrouted(
   unrouted: ListedUnrouted,
   configured: readonly Destination[],
-  { history, facts }: Pick<JudgeTerms, "history"> & { readonly facts: EventFacts },
+  { history, facts, rest }: Pick<JudgeTerms, "history" | "rest"> & { readonly facts: EventFacts },
 ): JudgedEvent {
   const cause = CAUSE_OF_UNROUTED[unrouted.cause];
   const madeAfter = cause === "no_destination" ? madeRightAfter(unrouted, configured) : null;
   const firstAtMs = cause === "duplicate_of" ? firstReceivedAtMs(unrouted, facts) : null;
   if (cause !== "destination_off") return { cause, unrouted, deliveries: [], madeAfter, firstAtMs };
   const { configOffset, destinationIds } = unrouted;
-  const deliveries = destinationIds.map((destinationId): JudgedDelivery => {
-    const then = configOffset === null ? null : history.at(destinationId, configOffset);
-    return { destinationId, verdict: offSince(then?.sinceMs ?? null) };
-  });
+  const deliveries = destinationIds
+    .filter((id) => rest.has(id))
+    .map((destinationId): JudgedDelivery => {
+      const then = configOffset === null ? null : history.at(destinationId, configOffset);
+      return { destinationId, verdict: offSince(then?.sinceMs ?? null) };
+    });
   return { cause, unrouted, deliveries, madeAfter, firstAtMs };
 }
 
@@ -220,8 +232,7 @@ function offSince(sinceMs: number | null): OtherVerdict {
 }
 
 /** A destination that was off counts only where the event led to no delivery. */
-function rankOf(delivery: JudgedDelivery): number {
-  const cause = causeOf(delivery);
+function rankOf(cause: VerdictCause): number {
   return cause === "destination_off" ? VERDICT_CAUSES.length : VERDICT_CAUSES.indexOf(cause);
 }
 

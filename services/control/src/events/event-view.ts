@@ -11,9 +11,9 @@ import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { BesideLogs } from "./beside-logs.ts";
-import type { EventDelivery, RoutedEvent } from "./event-facts.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
 import { resendsOf } from "./resent-by.ts";
+import type { EventDelivery, RoutedEvent } from "./routed-events.ts";
 import { stoppingDeletion, viewDeletion } from "./stopped-view.ts";
 import { deliverySteps, receivedSteps, refusedStep, rejectedStep, timelineStep, unroutedStep } from "./timeline.ts";
 import type { Told } from "./told.ts";
@@ -57,24 +57,30 @@ const event = z.object({
   command,
   pipeline,
   deletion: stoppingDeletion,
-  destinations: z.array(
-    z.object({
-      destinationId: z.string(),
-      cause,
-      sentence,
-      command,
-      since: time.nullable().describe("destination_off: since when it was off; deferred: since when it waits so."),
-      by: z.string().nullable().describe("destination_off: the token that switched it off, as the audit names it."),
-      due: time.nullable().describe("waiting_retry, deferred: when it is looked at again."),
-      deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
-      tries: z.int().nullable().describe("Attempts made, of the newest replay where it was sent again."),
-      place: z
-        .string()
-        .nullable()
-        .describe("dead_letter: the letter's place, as GET /v1/dead-letters/{place} takes it."),
-      pipeline,
-    }),
-  ),
+  delivered: z
+    .object({ destinations: z.int(), lastAt: time })
+    .nullable()
+    .describe("Destinations that took it and are not listed, where it has over 100; null where none is left out."),
+  destinations: z
+    .array(
+      z.object({
+        destinationId: z.string(),
+        cause,
+        sentence,
+        command,
+        since: time.nullable().describe("destination_off: since when it was off; deferred: since when it waits so."),
+        by: z.string().nullable().describe("destination_off: the token that switched it off, as the audit names it."),
+        due: time.nullable().describe("waiting_retry, deferred: when it is looked at again."),
+        deadline: time.nullable().describe("waiting_retry, deferred: the end of its retry window."),
+        tries: z.int().nullable().describe("Attempts made, of the newest replay where it was sent again."),
+        place: z
+          .string()
+          .nullable()
+          .describe("dead_letter: the letter's place, as GET /v1/dead-letters/{place} takes it."),
+        pipeline,
+      }),
+    )
+    .describe("All where it has up to 100; else a page of those that did not take it, the worst first."),
   sentByHand: z
     .array(
       z.object({
@@ -83,7 +89,7 @@ const event = z.object({
       }),
     )
     .describe("Its resends, whose ids its attempts name."),
-  timeline: z.array(timelineStep).describe("Oldest first."),
+  timeline: z.array(timelineStep).describe("Of the destinations that are listed, oldest first."),
 });
 
 export const eventAnswer = z.object({
@@ -95,7 +101,8 @@ export const eventAnswer = z.object({
   events: z.array(event).describe("Two sources may share a message id, and a repeat is an event too."),
   cut: z
     .boolean()
-    .describe("True where more is written down under this message id than is looked at, the newest 500 of each kind."),
+    .describe("True where over 500 entries of a kind are logged: timelines then have the newest of them alone."),
+  nextCursor: z.string().nullable().describe("Continues the list of destinations; null where it is whole."),
   search: z
     .object({
       state: z
@@ -135,7 +142,7 @@ function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
     return {
       ...{ sourceId, userKey, event: name, origin: null, type: null, receivedAt: isoTime(rejectedAtMs) },
       ...{ cause: judged.cause, ...tellRejected(judged.rejected) },
-      ...{ destinations: [], sentByHand: [], pipeline: null, deletion: null },
+      ...{ delivered: null, destinations: [], sentByHand: [], pipeline: null, deletion: null },
       timeline: [rejectedStep(judged.rejected)],
     };
   }
@@ -150,7 +157,7 @@ function refusedView(refused: ListedRefusal, { names }: ViewTerms): z.output<typ
   return {
     ...{ sourceId, userKey: null, event: null, origin: null, type: null, receivedAt: isoTime(atMs), cause: "refused" },
     ...tellRefused(refused, names),
-    ...{ destinations: [], sentByHand: [], pipeline: null, deletion: null },
+    ...{ delivered: null, destinations: [], sentByHand: [], pipeline: null, deletion: null },
     timeline: [refusedStep(refused)],
   };
 }
@@ -165,7 +172,7 @@ function unroutedView(
     ...{ sourceId, userKey, event: name, type, receivedAt: isoTimeOrNull(receivedAtMs), cause: ofIt },
     ...tellUnrouted(judged, terms.names),
     origin: { partition: unrouted.originPartition, offset: unrouted.originOffset },
-    ...{ sentByHand: [], pipeline: null, deletion: viewDeletion(judged.stoppedBy) },
+    ...{ delivered: null, sentByHand: [], pipeline: null, deletion: viewDeletion(judged.stoppedBy) },
     destinations: deliveries.map((delivery) =>
       destinationView(delivery, toldOf(delivery, { ...terms, stoppedBy: undefined })),
     ),
@@ -184,7 +191,7 @@ function unfinishedView(
     ...tellUnfinished(unfinished, names),
     origin: { partition, offset },
     pipeline: pipelineOf("router", unfinished),
-    ...{ deletion: null, destinations: [], sentByHand: [] },
+    ...{ deletion: null, delivered: null, destinations: [], sentByHand: [] },
     timeline: [...receivedSteps(receivedAtMs)],
   };
 }
@@ -205,15 +212,35 @@ function routedView(
     const facts = routed.deliveries.get(delivery.destinationId);
     return { delivery, told: toldOf(delivery, { ...terms, stoppedBy }, newestAttempt(facts)) };
   });
-  const leading = told[0]?.told ?? UNKNOWN;
+  const delivered = deliveredOf(routed);
+  const leading = withDelivered(told[0]?.told ?? null, delivered, routed);
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
     ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
     ...{ pipeline: null, deletion: viewDeletion(stoppedBy) },
+    delivered,
     destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
     sentByHand: [...resendsOf([judged])].map((replayId) => ({ replayId, by: terms.resentBy.get(replayId) ?? null })),
     timeline: [...receivedSteps(receivedAtMs), ...deliverySteps(routed, terms.resentBy)],
   };
+}
+
+/** Of the deliveries that are not listed, those that were taken. */
+function deliveredOf({ unlisted }: RoutedEvent): z.output<typeof event>["delivered"] {
+  const times = [...unlisted.values()].flatMap(({ state, atMs }) => (state === "delivered" ? [atMs] : []));
+  if (times.length === 0) return null;
+  return { destinations: times.length, lastAt: isoTime(times.reduce((last, each) => Math.max(last, each), 0)) };
+}
+
+function withDelivered(
+  worst: Told | null,
+  delivered: z.output<typeof event>["delivered"],
+  { deliveries, unlisted }: RoutedEvent,
+): Told {
+  if (delivered === null) return worst ?? UNKNOWN;
+  const all = new Set([...deliveries.keys(), ...unlisted.keys()]).size;
+  const taken = `Delivered to ${delivered.destinations} of ${all} destinations, last at ${delivered.lastAt}.`;
+  return worst === null ? { sentence: taken, command: null } : { ...worst, sentence: `${worst.sentence} ${taken}` };
 }
 
 const UNKNOWN: Told = { sentence: "Nothing is known of it.", command: null };

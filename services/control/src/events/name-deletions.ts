@@ -7,8 +7,9 @@ import {
   type StoppingDeletions,
   userDigest,
 } from "../deletions/stopping-deletions.ts";
-import type { EventFacts, RoutedEvent } from "./event-facts.ts";
+import type { EventFacts } from "./event-facts.ts";
 import { causeOf, type JudgedEvent } from "./event-verdict.ts";
+import type { RoutedEvent } from "./routed-events.ts";
 
 /** The most events under one message id whose requests are looked for. */
 const MOST = 5;

@@ -3,7 +3,7 @@ import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
 import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing/routing";
 import { expect, it } from "vitest";
 import { attemptAt, deadLetterAt, deferralAt, momentOf } from "../../test/log-writer.ts";
-import type { EventDelivery } from "./event-facts.ts";
+import type { EventDelivery } from "./routed-events.ts";
 import { deliverySteps, unroutedStep } from "./timeline.ts";
 
 const RETRY = { kind: "retry" as const, urls: null, delayMs: 1, dueAtMs: 1, deadlineMs: 1, reason: null };
@@ -12,7 +12,16 @@ const NONE: EventDelivery = { attempts: [], deferrals: [], letters: [], unfinish
 function stepsOf(facts: Partial<EventDelivery>, resentBy = new Map<string, string>()) {
   const deliveries = new Map([["dst_1", { ...NONE, ...facts }]]);
   return deliverySteps(
-    { sourceId: "src_1", origin: null, deliveries, said: null, letters: [], purged: [], users: [] },
+    {
+      sourceId: "src_1",
+      origin: null,
+      deliveries,
+      said: null,
+      letters: [],
+      purged: [],
+      users: [],
+      unlisted: new Map(),
+    },
     resentBy,
   );
 }

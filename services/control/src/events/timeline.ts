@@ -10,7 +10,7 @@ import { isoTime } from "../http/moment.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
-import type { RoutedEvent } from "./event-facts.ts";
+import type { RoutedEvent } from "./routed-events.ts";
 import { statusAndCode } from "./verdict-sentences.ts";
 
 export const timelineStep = z.object({

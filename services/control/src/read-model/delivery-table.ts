@@ -12,7 +12,8 @@
  *      that hold only those that wait after an attempt.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { joinedAmong } from "./delivery-entry.ts";
+import type { DeliveryState } from "@posthaste/core/verdict/delivery-state";
+import { joinedAmong, type KnownDelivery } from "./delivery-entry.ts";
 import { Journal, type JournalOptions } from "./journal.ts";
 import type { JournalEntry } from "./journal-entry.ts";
 
@@ -34,6 +35,12 @@ export interface WaitingTimes {
   readonly nextDueMs: number | null;
   readonly firstDeadlineMs: number | null;
   readonly lastDeadlineMs: number | null;
+}
+
+/** A delivery of a message, of which only the state is asked for. */
+export interface DeliveryOfMessage extends Pick<KnownDelivery, "destinationId" | "sourceId" | "origin" | "state"> {
+  /** The time of its newest fact, ms since the epoch. */
+  readonly atMs: number;
 }
 
 /** The deliveries of a replay that have the same state. */
@@ -60,6 +67,7 @@ export class DeliveryTable {
   readonly #replayed: StatementSync;
   readonly #nextDue: StatementSync;
   readonly #deadlines: readonly StatementSync[];
+  readonly #ofMessage: StatementSync;
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
   readonly journal: Journal;
@@ -73,6 +81,11 @@ export class DeliveryTable {
     this.#replayed = database.prepare(
       `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index}
        WHERE ${IS_REPLAYED} AND ${REPLAY_ID} = ? GROUP BY kind`,
+    );
+    this.#ofMessage = database.prepare(
+      `SELECT destination_id, kind, time, json_extract(detail, '$.sourceId') AS source,
+         json_extract(detail, '$.origin.partition') AS partition, json_extract(detail, '$.origin.offset') AS offset
+       FROM ${options.name} INDEXED BY ${options.name}_by_message WHERE message_id = ?`,
     );
     const byDue = `${options.name}_by_due`;
     database.exec(
@@ -112,6 +125,18 @@ export class DeliveryTable {
     const due = this.#nextDue.get(destinationId, fromMs)?.["due"];
     const [first, last] = this.#deadlines.map((each) => each.get(destinationId)?.["deadline"]);
     return { nextDueMs: momentOf(due), firstDeadlineMs: momentOf(first), lastDeadlineMs: momentOf(last) };
+  }
+
+  /** The deliveries of a message, each with its state alone, in no order. */
+  ofMessage(messageId: string): readonly DeliveryOfMessage[] {
+    return this.#ofMessage.all(messageId).map(({ destination_id, kind, time, source, partition, offset }) => ({
+      destinationId: String(destination_id),
+      sourceId: String(source),
+      origin: partition === null ? null : { partition: Number(partition), offset: Number(offset) },
+      // The table holds what this file put into it.
+      state: kind as DeliveryState,
+      atMs: Number(time),
+    }));
   }
 
   /** DY4. */

@@ -24,6 +24,8 @@ export interface JournalFilter {
   readonly destinationId?: string | undefined;
   readonly kind?: string | undefined;
   readonly messageId?: string | undefined;
+  /** Only the entries of these destinations; given beside `messageId` alone. */
+  readonly destinationIds?: readonly string[] | undefined;
   /** Not before this moment, ms since the epoch. */
   readonly sinceMs?: number | undefined;
   /** Before this moment, ms since the epoch. */

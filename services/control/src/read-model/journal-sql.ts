@@ -21,6 +21,8 @@ export function conditionsOf(
   add("destination_id = ?", filter.destinationId);
   add("kind = ?", filter.kind);
   add("message_id = ?", filter.messageId);
+  const ids = filter.destinationIds;
+  add("destination_id IN (SELECT value FROM json_each(?))", ids === undefined ? ids : JSON.stringify(ids));
   const { after } = filter;
   if (after !== undefined) {
     conditions.push("(time, log_partition, log_offset, place) < (?, ?, ?, ?)");

@@ -95,7 +95,6 @@ interface Opened {
 }
 
 export function openReadModel(options: ReadModelOptions): ReadModel {
-  const { log } = options.connection;
   const closing = new AbortController();
   let opened: Opened | null = null;
   const recent: RecentJournals = {
@@ -111,7 +110,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
           opened = value;
         });
       } catch (error) {
-        log.error({ event: "delivery_log_failed", err: error }, "the delivery log is opened again");
+        options.connection.log.error({ event: "delivery_log_failed", err: error }, "the delivery log is opened again");
       }
       if (!signal.aborted) await delay(REOPEN_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -154,6 +153,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     at: async (journal, places) => store().at(journal, places),
     counts: async (journal, query) => store().counts(journal, query),
     outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
+    deliveriesOf: async (messageId) => store().deliveriesOf(messageId),
     waiting: async () => store().waiting(),
     waitingTimes: async (destinationId, fromMs) => store().waitingTimes(destinationId, fromMs),
     replayed: async (replayIds) => store().replayed(replayIds),

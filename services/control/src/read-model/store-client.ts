@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
-import type { ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
+import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
@@ -31,6 +31,7 @@ export type StoreCall =
   | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
   | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
+  | { readonly method: "deliveriesOf"; readonly messageId: string }
   | { readonly method: "waiting" }
   | { readonly method: "waitingTimes"; readonly destinationId: string; readonly fromMs: number }
   | { readonly method: "replayed"; readonly replayIds: readonly string[] }
@@ -63,6 +64,8 @@ export interface StoreQuestions {
   counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
   /** The outcomes of these messages, as far as their entries are held. */
   outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
+  /** The deliveries of a message, each with its state alone. */
+  deliveriesOf(messageId: string): Promise<readonly DeliveryOfMessage[]>;
   /** The numbers of waiting deliveries, by destination and retry topic. */
   waiting(): Promise<readonly WaitingDeliveries[]>;
   /**
@@ -114,6 +117,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     at: (journal, places) => ask({ method: "at", journal, places }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),
     outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
+    deliveriesOf: (messageId) => ask({ method: "deliveriesOf", messageId }),
     waiting: () => ask({ method: "waiting" }),
     waitingTimes: (destinationId, fromMs) => ask({ method: "waitingTimes", destinationId, fromMs }),
     replayed: (replayIds) => ask({ method: "replayed", replayIds }),

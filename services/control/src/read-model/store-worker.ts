@@ -60,12 +60,14 @@ function run(call: StoreCall): unknown {
       return store.counts(call.journal, call.query);
     case "outcomes":
       return store.outcomes(call.journal, call.messageIds);
+    case "deliveriesOf":
+      return store.deliveries.ofMessage(call.messageId);
     case "waiting":
-      return store.waiting();
+      return store.deliveries.waiting();
     case "waitingTimes":
-      return store.waitingTimes(call.destinationId, call.fromMs);
+      return store.deliveries.waitingTimes(call.destinationId, call.fromMs);
     case "replayed":
-      return store.replayed(call.replayIds);
+      return store.deliveries.replayed(call.replayIds);
     case "healthWrittenToMs":
       return store.healthWrittenToMs;
     case "addHealth":

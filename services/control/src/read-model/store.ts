@@ -22,7 +22,7 @@ import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
-import { DeliveryTable, type ReplayedDeliveries, type WaitingDeliveries, type WaitingTimes } from "./delivery-table.ts";
+import { DeliveryTable } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
@@ -119,7 +119,7 @@ export interface StoreStart {
 export class Store {
   readonly #database: DatabaseSync;
   readonly #journals: Readonly<Record<JournalName, Journal>>;
-  readonly #deliveries: DeliveryTable;
+  readonly deliveries: DeliveryTable;
   readonly #letters: LetterTable;
   readonly #health: HealthTable;
   readonly start: StoreStart;
@@ -136,7 +136,7 @@ export class Store {
     this.#database = database;
     const bounds = isFile ? options.bounds : options.memoryBounds;
     const optionsOf = (name: JournalName) => ({ name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
-    this.#deliveries = new DeliveryTable(database, optionsOf("deliveries"));
+    this.deliveries = new DeliveryTable(database, optionsOf("deliveries"));
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
     const attempts = new Journal(database, optionsOf("attempts"));
@@ -144,7 +144,7 @@ export class Store {
     this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld, attemptsSince });
     this.#journals = ofEach((name) => {
       if (name === "attempts") return attempts;
-      if (name === "deliveries") return this.#deliveries.journal;
+      if (name === "deliveries") return this.deliveries.journal;
       return name === LETTERS ? this.#letters.journal : new Journal(database, optionsOf(name));
     });
     for (const { partition, from } of this.heldLetters()) this.#lettersFrom.set(partition, from);
@@ -228,18 +228,6 @@ export class Store {
     return this.#journals[name].outcomes(messageIds);
   }
 
-  waiting(): readonly WaitingDeliveries[] {
-    return this.#deliveries.waiting();
-  }
-
-  waitingTimes(destinationId: string, fromMs: number): WaitingTimes {
-    return this.#deliveries.waitingTimes(destinationId, fromMs);
-  }
-
-  replayed(replayIds: readonly string[]): readonly ReplayedDeliveries[] {
-    return this.#deliveries.replayed(replayIds);
-  }
-
   /** The time up to which the health of destinations is written; null before the first minute. */
   get healthWrittenToMs(): number | null {
     return this.#health.writtenToMs;
@@ -268,7 +256,7 @@ export class Store {
   }
 
   #tableOf(name: JournalName): Pick<Journal, "add"> {
-    if (name === "deliveries") return this.#deliveries;
+    if (name === "deliveries") return this.deliveries;
     return name === LETTERS ? this.#letters : this.#journals[name];
   }
 

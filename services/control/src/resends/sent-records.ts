@@ -125,26 +125,19 @@ export class SentRecords {
     const [attempts, deferrals, dead] = await Promise.all([
       readModel.newest("attempts", query),
       readModel.newest("deferrals", query),
-      letters.ofMessage(messageId, MAX_ENTRIES),
+      letters.ofMessage({ messageId, destinationIds: [destinationId], limit: MAX_ENTRIES }),
     ]);
     const isOf = (each: { readonly sourceId: string }): boolean => sourceId === undefined || each.sourceId === sourceId;
     const found = [
       ...attempts.map((entry) => ({ entry, said: attemptFromEntry(entry) })),
       ...deferrals.map((entry) => ({ entry, said: deferralFromEntry(entry) })),
     ].flatMap(({ entry, said }) => (isOf(said) ? placeOf(entry, said, names) : []));
-    const purged = dead.purged.filter(
-      (entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)),
-    );
-    if (
-      isEnd(
-        purged,
-        [...attempts, ...deferrals, ...dead.entries].filter((entry) => entry.destinationId === destinationId),
-      )
-    ) {
+    const purged = dead.purged.filter((entry) => isOf(deadLetterFromEntry(entry)));
+    if (isEnd(purged, [...attempts, ...deferrals, ...dead.entries])) {
       throw new Problem("conflict", `${messageId} for ${destinationId} ended as a dead letter that was purged`);
     }
     const lost = dead.entries
-      .filter((entry) => entry.destinationId === destinationId && isOf(deadLetterFromEntry(entry)))
+      .filter((entry) => isOf(deadLetterFromEntry(entry)))
       .map(({ timeMs: atMs, partition, offset }) => ({
         ...{ atMs, name: null, topic: names.deadLetters, partition, offset },
       }));

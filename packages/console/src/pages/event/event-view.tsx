@@ -77,6 +77,11 @@ function Verdict({ verdict }: { readonly verdict: EventVerdict }) {
           {verdict.events.map((event) => (
             <EventFacts key={keyOf(event)} event={event} messageId={verdict.messageId} nameOf={nameOf} {...above} />
           ))}
+          {verdict.nextCursor !== null && (
+            <p>
+              The first 100 destinations that lack it are listed here. <code>posthaste events why</code> lists them all.
+            </p>
+          )}
           <Freshness asOf={verdict.asOf} complete={verdict.complete} />
         </>
       )}
@@ -97,7 +102,7 @@ interface EventFactsProps {
 }
 
 function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: above }: EventFactsProps) {
-  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline, deletion } = event;
+  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline, deletion, delivered } = event;
   return (
     <article className={styles["event"]}>
       <h2>{[type, name].filter((each) => each !== null).join(" · ") || "A call that was not taken"}</h2>
@@ -139,7 +144,9 @@ function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: abov
       )}
       <h3>Timeline</h3>
       <Timeline steps={timeline} coming={destinations} nameOf={nameOf} />
-      {destinations.length > 0 && <Attempts messageId={messageId} event={event} nameOf={nameOf} />}
+      {(destinations.length > 0 || delivered !== null) && (
+        <Attempts messageId={messageId} event={event} nameOf={nameOf} />
+      )}
     </article>
   );
 }
