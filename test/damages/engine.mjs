@@ -26,6 +26,7 @@ const rebalance = damagesOf(
   `${KAFKA}/consumer/rebalance.test.ts`,
   `${KAFKA}/consumer/`,
 );
+const table = damagesOf(`${KAFKA}/log/table.ts`, `${KAFKA}/log/table.test.ts`);
 const queue = damagesOf(
   `${KAFKA}/producer/partition-queue.ts`,
   `${KAFKA}/producer/partition-queue.test.ts`,
@@ -161,7 +162,7 @@ export const ENGINE = [
     "this.#shutUntilMs = Math.max(this.#shutUntilMs, momentMs);",
     "",
   ),
-  damagesOf(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
+  table(
     "T2: a removed key keeps no revision",
     "this.#revisions.set(key, revision);",
     "if (value !== undefined) this.#revisions.set(key, revision);\n    else this.#revisions.delete(key);",
@@ -197,11 +198,7 @@ export const ENGINE = [
     "if (error === null) this.#options.queue.acknowledge(queue);",
     "if (error === null || true) this.#options.queue.acknowledge(queue);",
   ),
-  damagesOf(`${KAFKA}/log/table.ts`, `${KAFKA}/log/`, "packages/kafka/test/table.test.ts")(
-    "P5: a table takes an older revision",
-    "if (held !== undefined && revision < held) {",
-    "if (false) {",
-  ),
+  table("P5: a table takes an older revision", "if (held !== undefined && revision < held) {", "if (false) {"),
   configWait(
     "V1: a delivery is judged by a table that lags",
     "if (this.#options.destinations.appliedOffset >= offset) {",
@@ -229,4 +226,10 @@ export const ENGINE = [
     "const retries = settlement.retries.slice(1).map((part) => {",
   ),
   dueGate("W6: second copies of republished records are sent", "return seen !== place;", "return false;"),
+  table(
+    "T2: a table passes over tombstones",
+    "if (keyBytes === null) return;",
+    "if (keyBytes === null || bytes === null) return;",
+  ),
+  table("T2: a table keeps the value of a removed key", "this.#values.delete(key);", "this.#values.get(key);"),
 ];
