@@ -7,6 +7,7 @@ const answers = damagesOf(`${WEBHOOK}/response.ts`, `${WEBHOOK}/response.test.ts
 const masks = damagesOf(`${WEBHOOK}/mask.ts`, `${WEBHOOK}/response.test.ts`);
 const guard = damagesOf(`${WEBHOOK}/address-guard.ts`, `${WEBHOOK}/address-guard.test.ts`);
 const logs = damagesOf("packages/runtime/src/redact.ts", "packages/runtime/src/redact.test.ts");
+const texts = damagesOf("packages/runtime/src/redact-text.ts", "packages/runtime/src/redact-text.test.ts");
 const settings = damagesOf(
   "packages/core/src/config/destination-settings.ts",
   "packages/core/src/config/destination-settings.test.ts",
@@ -27,11 +28,14 @@ export const SECRETS = [
   ),
   answers("an answer shows the values of static headers", "addForms(forms, value);\n", "\n"),
   masks("an answer shows a secret with escapes", "ranges.push(...encodedRanges(text, secrets, escapes));", "{}"),
+  masks("an answer shows the start of a secret at its cut", "if (begun !== -1) ", "if (false) "),
+  masks("an answer shows the start of a secret before an escape that is cut", `.replace(CUT_ESCAPE, "")`, ""),
   guard("168.63.129.16 is let through", `[[ipaddr.IPv4.parse("168.63.129.16"), 32]]`, "[]"),
   guard("ISATAP is let through", "return tunnelled === null || mayReach(tunnelled);", "return true;"),
   guard("denied networks are let through", "if (isIn(denied, address)) return false;\n    if", "if"),
   guard("all ports are let through", "open.size === 0 || open.has(port)", "true"),
   logs("a log masks no texts", "const redacted = redactText(text);", "const redacted = text;"),
+  texts("a log shows the start of a token at its cut", `.replace(CUT_INTRODUCED, "$1 ")`, ""),
   logs("a log masks no names", "return isPlain || !isSecretName(name) ?", "return true ?"),
   settings("short secrets are taken", "const MIN_SECRET_LENGTH = 16;", "const MIN_SECRET_LENGTH = 1;"),
   {

@@ -57,6 +57,11 @@ describe("a text", () => {
     expect(redactText("x".repeat(10_000))).toBe(`${"x".repeat(8192)}… (1808 more characters)`);
   });
 
+  it("is cut outside the words behind an HTTP scheme, which are too few to be masked", () => {
+    const long = `${"x ".repeat(10)}sent with Bearer hunter2.hunter2 and more`;
+    for (let length = 0; length < long.length; length++) expect(redactText(long, length)).not.toContain("hu");
+  });
+
   it("never shows a password of a URL, whatever stands in it and around it", () => {
     const part = fc.string({ unit: fc.constantFrom(..."ab1:/?#@%.\\'\"&=;,[]-"), maxLength: 8 });
     fc.assert(

@@ -21,6 +21,8 @@ const NAME =
  */
 const VALUE = String.raw`(?:"(?:[^"\\\n]|\\.)*|'(?:[^'\\\n]|\\.)*|\\"(?:[^"\\\n]|\\[^"\n])*|(?:(?:basic|bearer)\s)?[^\s"',;&]+)`;
 const ASSIGNED = new RegExp(String.raw`(${NAME}s?(?:\\?["'])?\s{0,3}[:=]\s{0,3})${VALUE}`, "gi");
+/** Matches words behind an HTTP scheme that are cut, however few of their characters are left. */
+const CUT_INTRODUCED = /\b(basic|bearer) [\w.~+/=-]*$/i;
 const INTRODUCED = /\b(basic|bearer) [\w.~+/=-]{6,}/gi;
 
 /** Answers `text` with everything masked that looks like a secret, cut to `maxLength` characters. */
@@ -29,11 +31,14 @@ export function redactText(text: string, maxLength: number = MAX_LENGTH): string
   return maskUrls(kept).replace(ASSIGNED, `$1${MASK}`).replace(INTRODUCED, `$1 ${MASK}`);
 }
 
-/** Cuts the text. A URL that the cut would go through is left out whole, since its `@` may stand behind the cut. */
+/**
+ * Cuts the text. A URL that the cut would go through is left out whole, since its `@` may stand behind the cut. So are
+ * the words behind an HTTP scheme, which are masked by their length.
+ */
 function cut(text: string, length: number): string {
   const start = text.slice(0, length);
   const word = Math.max(start.lastIndexOf(" "), start.lastIndexOf("\n")) + 1;
-  const kept = start.includes("://", word) ? start.slice(0, word) : start;
+  const kept = (start.includes("://", word) ? start.slice(0, word) : start).replace(CUT_INTRODUCED, "$1 ");
   return `${kept}… (${text.length - kept.length} more characters)`;
 }
 

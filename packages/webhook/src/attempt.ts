@@ -17,12 +17,13 @@ import {
   settle,
 } from "@posthaste/core/delivery/outcome";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
+import type { KeptBody } from "./response.ts";
 import type { Post, PostListener } from "./send.ts";
 
 /** The parts of a sender that all of its attempts share. */
 export interface AttemptContext {
   /** Makes an answer's text from the bytes that were kept of it. */
-  readonly toAnswer: (destination: Destination, kept: readonly Uint8Array[]) => string | null;
+  readonly toAnswer: (destination: Destination, kept: KeptBody) => string | null;
   /** Called for each post that has its outcome. */
   readonly onOutcome: (post: Post) => void;
   /** Called for each post that has ended. */

@@ -2,6 +2,8 @@
  * Masks secrets in a text that somebody else wrote. A receiver may echo a secret in the encoding of its answer, so the
  * text is decoded in each usual way, with the place of every character kept, and a secret that is found is masked where
  * it stands. An encoding inside another is not undone.
+ *
+ * A text that was cut may end within a secret. An ending with which some secret begins is masked like a secret.
  */
 
 const MASK = "***";
@@ -35,6 +37,17 @@ const ENCODINGS = [
   { sign: null, escapes: new RegExp(`${JSON_ESCAPE}|${HTML_ENTITY}|${PERCENT}`, "gi") },
 ] as const;
 
+/** Matches an escape without its end, at the end of a text. The longest has 11 characters, as `%f0%9f%98%8`. */
+const CUT_ESCAPE = new RegExp(
+  `(?:${[
+    String.raw`\\(?:u[0-9a-f]{0,3})?`,
+    "&(?:[a-z]{0,4}|#[0-9]{0,7}|#x[0-9a-f]{0,6})",
+    "(?:%[cd][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f])?|%f[0-7](?:%[89ab][0-9a-f]){0,2})?(?:%[0-9a-f]?)?",
+  ].join("|")})$`,
+  "i",
+);
+const LONGEST_CUT_ESCAPE = 11;
+
 /** Answers the character that an escape stands for, or null for an escape of no character. */
 function decode(escaped: string): string | null {
   const rest = escaped.slice(1);
@@ -63,14 +76,16 @@ type Range = readonly [from: number, to: number];
 /**
  * Answers `text` with all secrets masked, plain or encoded. Each way of decoding reads the original text, and the
  * findings of all ways are masked. If a way read a text in which another way had masked something, it could miss a
- * secret that overlaps the mask.
+ * secret that overlaps the mask. `isCut` says that the text went on.
  */
-export function maskSecrets(text: string, secrets: readonly string[]): string {
-  const ranges = rangesOf(text, secrets, (at) => at);
+export function maskSecrets(whole: string, secrets: readonly string[], isCut: boolean): string {
+  const text = isCut ? withoutCutCharacter(whole) : whole;
+  const search = { secrets, isCut };
+  const ranges = rangesOf(text, search, (at) => at);
   // Whoever wrote the text decides how long this takes, so ways of decoding that cannot find anything new are left out.
   const kinds = ["\\", "&", "%"].filter((sign) => text.includes(sign));
   for (const { escapes, sign } of ENCODINGS) {
-    if (sign === null ? kinds.length > 1 : text.includes(sign)) ranges.push(...encodedRanges(text, secrets, escapes));
+    if (sign === null ? kinds.length > 1 : text.includes(sign)) ranges.push(...encodedRanges(text, search, escapes));
   }
   return maskRanges(
     text,
@@ -78,7 +93,19 @@ export function maskSecrets(text: string, secrets: readonly string[]): string {
   );
 }
 
-function encodedRanges(text: string, secrets: readonly string[], escapes: RegExp): readonly Range[] {
+/** Answers the text without its end where the cut may have gone through a character or an escape. */
+function withoutCutCharacter(text: string): string {
+  const kept = text.replace(/\uFFFD{1,3}$/, "");
+  const end = Math.max(0, kept.length - LONGEST_CUT_ESCAPE);
+  return kept.slice(0, end) + kept.slice(end).replace(CUT_ESCAPE, "");
+}
+
+interface Search {
+  readonly secrets: readonly string[];
+  readonly isCut: boolean;
+}
+
+function encodedRanges(text: string, search: Search, escapes: RegExp): readonly Range[] {
   let decoded = "";
   /** For each code unit of `decoded`, where it begins in the text; the last entry is the text's end. */
   const places: number[] = [];
@@ -98,13 +125,13 @@ function encodedRanges(text: string, secrets: readonly string[], escapes: RegExp
   if (end === 0) return [];
   copyUntil(text.length);
   places.push(text.length);
-  return rangesOf(decoded, secrets, (at) => places[at] ?? 0);
+  return rangesOf(decoded, search, (at) => places[at] ?? 0);
 }
 
 /**
  * Answers where secrets stand in `decoded`; `placeOf` answers where one of its code units begins in the original text.
  */
-function rangesOf(decoded: string, secrets: readonly string[], placeOf: (at: number) => number): Range[] {
+function rangesOf(decoded: string, { secrets, isCut }: Search, placeOf: (at: number) => number): Range[] {
   const ranges: Range[] = [];
   for (const secret of secrets) {
     let at = decoded.indexOf(secret);
@@ -112,8 +139,18 @@ function rangesOf(decoded: string, secrets: readonly string[], placeOf: (at: num
       ranges.push([placeOf(at), placeOf(at + secret.length)]);
       at = decoded.indexOf(secret, at + secret.length);
     }
+    const begun = isCut ? beginningAtEnd(decoded, secret) : -1;
+    if (begun !== -1) ranges.push([placeOf(begun), placeOf(decoded.length)]);
   }
   return ranges;
+}
+
+/** Answers where the longest ending of the text begins that is the beginning of the secret; -1 where none is. */
+function beginningAtEnd(decoded: string, secret: string): number {
+  const first = secret.charAt(0);
+  let at = decoded.indexOf(first, Math.max(0, decoded.length - secret.length));
+  while (at !== -1 && !secret.startsWith(decoded.slice(at))) at = decoded.indexOf(first, at + 1);
+  return at;
 }
 
 function maskRanges(text: string, ranges: readonly Range[]): string {

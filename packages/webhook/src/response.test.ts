@@ -14,19 +14,33 @@ const destination = aDestination({
 });
 const secrets = secretForms(destination);
 
+/** The encodings of a text that a receiver may write. */
+const ENCODERS: readonly ((text: string) => string)[] = [
+  (text) => JSON.stringify(text).slice(1, -1),
+  (text) => text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  (text) => text.replaceAll(/./gsu, (character) => `&#${character.codePointAt(0)};`),
+  (text) => text.replaceAll(/./gsu, (character) => `&#x${character.codePointAt(0)?.toString(16).toUpperCase()};`),
+  encodeURIComponent,
+  (text) => encodeURIComponent(text).replaceAll(/%../g, (byte) => byte.toLowerCase()),
+  (text) => new URLSearchParams({ "": text }).toString().slice(1),
+];
+
 function answer(text: string, limit = 1_000): string | null {
-  return toAnswer([Buffer.from(text)], secrets, limit);
+  return toAnswer({ chunks: [Buffer.from(text)], isCut: false }, secrets, limit);
 }
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("toAnswer", () => {
   it("is null for an empty body", () => {
-    expect(toAnswer([], secrets, 10)).toBeNull();
+    expect(toAnswer({ chunks: [], isCut: false }, secrets, 10)).toBeNull();
     expect(answer("")).toBeNull();
   });
 
   it("joins chunks that cut a character in two", () => {
     const bytes = Buffer.from("grün");
-    expect(toAnswer([bytes.subarray(0, 3), bytes.subarray(3)], secrets, 10)).toBe("grün");
+    const chunks = [bytes.subarray(0, 3), bytes.subarray(3)];
+    expect(toAnswer({ chunks, isCut: false }, secrets, 10)).toBe("grün");
   });
 
   it.each([
@@ -77,7 +91,7 @@ describe("toAnswer", () => {
       const secrets = { active: secret, next: null, previous: null };
       const text = `[${JSON.stringify(secret).slice(1, -1)}]`;
       return toAnswer(
-        [Buffer.from(text)],
+        { chunks: [Buffer.from(text)], isCut: false },
         secretForms(aDestination({ secrets, urls: [{ url: "https://one.example/", headers }] })),
         10_000,
       );
@@ -87,20 +101,12 @@ describe("toAnswer", () => {
   });
 
   it("masks any secret of any characters in every encoding, and nothing around it", () => {
-    const encoders: readonly ((text: string) => string)[] = [
-      (text) => JSON.stringify(text).slice(1, -1),
-      (text) => text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
-      (text) => text.replaceAll(/./gsu, (character) => `&#${character.codePointAt(0)};`),
-      (text) => text.replaceAll(/./gsu, (character) => `&#x${character.codePointAt(0)?.toString(16).toUpperCase()};`),
-      encodeURIComponent,
-      (text) => encodeURIComponent(text).replaceAll(/%../g, (byte) => byte.toLowerCase()),
-      (text) => new URLSearchParams({ "": text }).toString().slice(1),
-    ];
     const text = fc.string({ minLength: 8, unit: "grapheme" });
     fc.assert(
-      fc.property(text, fc.constantFrom(...encoders), (secret, encode) => {
+      fc.property(text, fc.constantFrom(...ENCODERS), (secret, encode) => {
         const forms = secretForms(aDestination({ secrets: { active: secret, next: null, previous: null } }));
-        expect(toAnswer([Buffer.from(`[${encode(secret)}]`)], forms, 10_000)).toBe("[***]");
+        const chunks = [Buffer.from(`[${encode(secret)}]`)];
+        expect(toAnswer({ chunks, isCut: false }, forms, 10_000)).toBe("[***]");
       }),
     );
   });
@@ -117,5 +123,23 @@ describe("toAnswer", () => {
         expect(shown).not.toMatch(/[a-z]/);
       }),
     );
+  });
+
+  it("shows nothing of a secret that a cut of the body went through, in any encoding and at any byte", () => {
+    const text = fc.string({ minLength: 8, unit: "grapheme" });
+    const encoder = fc.constantFrom(...ENCODERS, (plain: string) => plain, base64);
+    fc.assert(
+      fc.property(text, encoder, fc.nat(), (secret, encode, at) => {
+        const forms = secretForms(aDestination({ secrets: { active: secret, next: null, previous: null } }));
+        const bytes = Buffer.from(`[${encode(secret)}`);
+        const chunks = [bytes.subarray(0, 1 + (at % (bytes.length - 1)))];
+        expect(toAnswer({ chunks, isCut: true }, forms, 10_000)).toMatch(/^\[(\*\*\*)?$/);
+      }),
+    );
+  });
+
+  it("shows the end of a cut body that begins no secret", () => {
+    const chunks = [Buffer.from("an answer without its end.")];
+    expect(toAnswer({ chunks, isCut: true }, secrets, 1_000)).toBe("an answer without its end.");
   });
 });

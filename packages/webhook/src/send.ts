@@ -27,6 +27,7 @@ import type { Dispatcher } from "undici";
 import type { Agents, Connection, Sendable } from "./agents.ts";
 import { isConnectionLost, SendError, SHUTTING_DOWN, TIMED_OUT, toRequestError } from "./errors.ts";
 import type { Target } from "./request.ts";
+import type { KeptBody } from "./response.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
 
 /** The parts of a sender that all of its requests share. */
@@ -58,8 +59,6 @@ export class Post extends Timed implements Sendable {
   error: RequestError | null = null;
   durationMs = 0;
   notBeforeMs: number | null = null;
-  /** The kept start of the response body. */
-  readonly kept: Buffer[] = [];
   hasEnded = false;
 
   readonly #context: SendContext;
@@ -68,7 +67,9 @@ export class Post extends Timed implements Sendable {
   #controller: Dispatcher.DispatchController | null = null;
   #hasFirstByte = false;
   #wasResent = false;
+  readonly #kept: Buffer[] = [];
   #bodyBytes = 0;
+  #isWhole = false;
 
   constructor(context: SendContext, target: Target, headers: string[], body: Uint8Array, listener: PostListener) {
     super();
@@ -77,6 +78,10 @@ export class Post extends Timed implements Sendable {
     this.#listener = listener;
     this.#startedMs = context.clock.monotonicMs();
     this.options = { path: target.path, method: "POST", headers, body };
+  }
+
+  get kept(): KeptBody {
+    return { chunks: this.#kept, isCut: !this.#isWhole || this.#bodyBytes > this.#context.keptBytes };
   }
 
   start(): void {
@@ -128,13 +133,14 @@ export class Post extends Timed implements Sendable {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const { keptBytes, bodyBytes } = this.#context;
-    if (this.#bodyBytes < keptBytes) this.kept.push(chunk.subarray(0, keptBytes - this.#bodyBytes));
+    if (this.#bodyBytes < keptBytes) this.#kept.push(chunk.subarray(0, keptBytes - this.#bodyBytes));
     this.#bodyBytes += chunk.length;
     if (this.#bodyBytes > bodyBytes) controller.abort(CUT_OFF);
   }
 
   onResponseEnd(): void {
     const connection = this.connection;
+    this.#isWhole = true;
     this.#leave();
     // The connection is given back before the listener hears of the end, so that the next request finds it.
     if (connection !== null) this.#context.agents.release(connection);

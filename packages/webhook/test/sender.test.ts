@@ -132,6 +132,14 @@ describe("an attempt", () => {
     expect((await finished).urls).toMatchObject([{ answer: "you sent *** and ***" }]);
   });
 
+  it("masks a secret that the answer's kept part ends within", async () => {
+    const token = Array.from({ length: 250 }, (_, index) => index + 1_000).join("");
+    const receiver = await useReceiver({ script: { status: 500, body: token.repeat(17) } });
+    const destination = aDestination({ urls: [{ url: receiver.url, headers: { "X-Token": token } }] });
+    const { finished } = attempt(useSender(), { destination, messageId: "message-1", body: BODY, attempt: 1 });
+    expect((await finished).urls).toMatchObject([{ answer: "***".repeat(17) }]);
+  });
+
   it("is permanent for a URL that cannot be requested", async () => {
     const { urls } = await attemptTo(useSender(), ["gopher://receiver.example/"]).settled;
     expect(urls).toMatchObject([{ outcome: "permanent", error: "invalid_request" }]);

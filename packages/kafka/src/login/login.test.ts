@@ -52,6 +52,12 @@ describe("a login", () => {
     expect(sent).toEqual(["n,,\x01auth=Bearer expired\x01\x01", "\x01"]);
   });
 
+  it("by oauthbearer shows nothing of a token that the broker repeats, wherever its words are cut", async () => {
+    const login = await tokenFile("hunter2".repeat(20));
+    const ended = logIn(login, [`${"x".repeat(150)} ${"hunter2".repeat(20)}`]);
+    await expect(ended).rejects.toThrow(/x{150} \*\*\*\)$/);
+  });
+
   it.each([
     ["", "holds no token"],
     ["two words", "holds no token"],

@@ -63,7 +63,9 @@ async function runToken(tokenFile: string, exchange: Exchange): Promise<void> {
   // A broker answers a refused token with an error code of 0 and the reason as the message. It ends the login once the
   // client has confirmed the reason with a byte of value 1.
   await exchange(Buffer.of(1)).catch(() => {});
-  throw refused(`${tokenAdvice(tokenFile)} (the broker says ${answer.toString().slice(0, 200)})`);
+  // The token is masked before the cut, which would leave the start of a token that the broker repeats.
+  const words = answer.toString().replaceAll(token, "***").slice(0, 200);
+  throw refused(`${tokenAdvice(tokenFile)} (the broker says ${words})`);
 }
 
 async function readToken(tokenFile: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { parseJson } from "@posthaste/core/call/parse-json";
 import type { RejectedCallEntry } from "@posthaste/core/call/rejected-call";
 import { expect, it } from "vitest";
-import { packRejectedCalls, toCallJson } from "./rejected-calls.ts";
+import { cutCallJson, packRejectedCalls, toCallJson } from "./rejected-calls.ts";
 
 const entry = (index: number, size: number): RejectedCallEntry => ({
   rejectedAtMs: 0,
@@ -32,6 +32,8 @@ it("makes no record of no rejects", () => {
 
 it("keeps a call as text, cut, without its write key", () => {
   expect(toCallJson({ writeKey: "k", userId: "u" })).toBe(`{"userId":"u"}`);
+  expect(cutCallJson(`{"userId":"u","writeKey":"cut within an escape\\`)).toBe(`{"userId":"u"`);
+  expect(cutCallJson(`{"writeKey":"cut within an escape\\`)).toBe("{");
   expect(toCallJson("x".repeat(100_000))).toHaveLength(32_768);
   expect(toCallJson(undefined)).toBe("");
   expect(toCallJson(parseJson("[".repeat(100_000) + "]".repeat(100_000)))).toMatch(/^\[+null\]+$/);

@@ -15,9 +15,9 @@ export function toCallJson(call: unknown): string {
   return cutCallJson(JSON.stringify(call) ?? "");
 }
 
-/** A member `writeKey` with its comma; the text may end within it. */
+/** A member `writeKey` with its comma; the text may end within it, and within an escape of it. */
 const WRITE_KEY =
-  /,\s*(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|$)|(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"\s*,?|$)/g;
+  /,\s*(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|(?<!\\)"writeKey"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"\s*,?|\\?$)/g;
 
 /** Cuts a call that is text already, in the same way. */
 export function cutCallJson(json: string): string {
