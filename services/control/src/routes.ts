@@ -76,14 +76,13 @@ function openEventRoutes(
   authors: ResendAuthors,
   { config, clock }: RoutesOptions,
 ): Promise<readonly Route[]> {
-  const { names, connection, openCodec, sources, destinations, readModel, letters, access, audit, health } = parts;
+  const { names, connection, openCodec, sources, destinations, readModel, letters, audit, health } = parts;
   const { suppressed, stopping } = parts.deletions;
   return openEvents({
     ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, stopping, clock },
     ...{
       authors,
       audit: audit.journal,
-      isStillAllowed: access.isStillAllowed,
       keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
     },
     logSettings: () => health.heard.book.processes(),
@@ -92,7 +91,7 @@ function openEventRoutes(
 }
 
 function streamRoutes(parts: Parts, clock: Clock): readonly Route[] {
-  const { readModel, letters, audit, replays, health, sources, sourceCalls, access, metrics } = parts;
+  const { readModel, letters, audit, replays, health, sources, sourceCalls, metrics } = parts;
   const { suppressed } = parts.deletions;
   return liveRoutes({
     openFeeds: createOpenFeeds({
@@ -100,7 +99,6 @@ function streamRoutes(parts: Parts, clock: Clock): readonly Route[] {
       isSuppressed: suppressedKeyCheck(suppressed),
       calls: { sources, tail: sourceCalls.tail, suppressed },
     }),
-    isStillAllowed: access.isStillAllowed,
     onOpen: (streams) => metrics.liveStreams.set(streams),
     clock,
   });

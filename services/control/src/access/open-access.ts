@@ -6,7 +6,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { Caller, Callers } from "../http/caller.ts";
+import type { Callers } from "../http/caller.ts";
 import type { Route } from "../http/route.ts";
 import { openAccessStore } from "./access-store.ts";
 import { ConsoleOrigins } from "./console-origins.ts";
@@ -40,8 +40,6 @@ export interface OpenAccessOptions {
 export interface OpenedAccess {
   readonly routes: readonly Route[];
   readonly callers: Callers;
-  /** See TokenCallers. */
-  readonly isStillAllowed: (caller: Caller) => boolean;
   /** The state of the tokens' table, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
@@ -67,7 +65,6 @@ export async function openAccess(options: OpenAccessOptions): Promise<OpenedAcce
   return {
     routes: [...tokenRoutes(new TokenHandlers({ store, uses, clock }), sessions), ...sessionRoutes(sessions, origins)],
     callers,
-    isStillAllowed: (caller) => callers.isStillAllowed(caller),
     get state() {
       return store.records.state;
     },

@@ -60,7 +60,6 @@ export class TokenCallers implements Callers {
     return await this.#callerInSession(code, head);
   }
 
-  /** Whether the caller's token and session are still live: a request may last longer than they do. */
   isStillAllowed({ tokenId, sessionId }: Caller): boolean {
     const { store } = this.#options;
     return [tokenId, sessionId].every((id) => {

@@ -6,6 +6,7 @@ import { parseJson } from "@posthaste/core/call/parse-json";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { z } from "zod";
 import { inputWords } from "../http/input-words.ts";
+import { LEAST_BYTES_PER_SECOND, PACE_AFTER_MS } from "../http/long-requests.ts";
 import { invalidInput } from "../http/problem.ts";
 import type { Said } from "./audience-sync.ts";
 
@@ -18,12 +19,6 @@ const BATCH_USERS = 1000;
 const BATCH_LENGTH = 256 * 1024;
 /** An upload of which nothing comes for this long, in ms, has broken off. */
 const STALL_MS = 30_000;
-/**
- * An upload holds its audience's lease from its first byte, so it must not trickle: after `PACE_AFTER_MS` of waiting
- * for the caller it must have brought at least this many bytes a second.
- */
-const PACE_AFTER_MS = 5 * 60_000;
-const LEAST_BYTES_PER_SECOND = 1024;
 
 /** Parses a line. Throws the Problem `invalid_input`, which names the line. */
 export type ParseLine = (line: string, lineNumber: number) => Said;
@@ -118,7 +113,11 @@ function linesIn(bytes: Uint8Array, before: number): readonly string[] {
   throw atLine(lineNumber, "is not UTF-8: save the file as UTF-8, or write the letter as \\u00e4");
 }
 
-/** Passes chunks on. Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or when the upload trickles. */
+/**
+ * Passes chunks on. An upload holds its audience's lease from its first byte, so after `PACE_AFTER_MS` of waiting for
+ * the caller it must have brought `LEAST_BYTES_PER_SECOND`. Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or when the upload
+ * trickles.
+ */
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();
   let [waitedMs, bytes] = [0, 0];

@@ -7,7 +7,6 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
 import type { StoppingDeletions } from "../deletions/stopping-deletions.ts";
-import type { Caller } from "../http/caller.ts";
 import type { Route } from "../http/route.ts";
 import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
 import { openScannedTopics } from "../pipeline/scanned-topics.ts";
@@ -33,8 +32,6 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline" | "namin
   readonly beside: BesideLogs;
   readonly authors: Pick<ResendAuthors, "of">;
   readonly clock: Clock;
-  /** See `ScanRoutesOptions`. */
-  readonly isStillAllowed: (caller: Caller) => boolean;
   /** How long the delivery log holds attempts, in ms. */
   readonly keepMs: number;
   /** See `EventRoutesParts`. */
@@ -43,7 +40,7 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline" | "namin
 
 /** Resolves when the codecs are open. */
 export async function openEvents(options: OpenEventsOptions): Promise<readonly Route[]> {
-  const { connection, openCodec, names, clock, isStillAllowed } = options;
+  const { connection, openCodec, names, clock } = options;
   const [pipeline, topics, eventCodec] = await Promise.all([
     openPipelineSearch({ connection, openCodec, names, clock }),
     openScannedTopics({ connection, openCodec, names }),
@@ -60,5 +57,5 @@ export async function openEvents(options: OpenEventsOptions): Promise<readonly R
   };
   const parts = { ...options, pipeline, naming, nowMs: clock.nowMs };
   const scan = new TopicScan({ connection, topics, clock });
-  return [...eventListRoutes(parts), ...eventRoutes(parts), ...scanRoutes({ scan, isStillAllowed })];
+  return [...eventListRoutes(parts), ...eventRoutes(parts), ...scanRoutes({ scan })];
 }

@@ -17,8 +17,12 @@ it("TS1, TS2: one scan runs at a time, and it ends with whoever asked for it", a
   const clock = { monotonicMs: () => 0 };
   const scan = new TopicScan({ connection, topics: () => found.promise, clock });
   const server = createServer({
-    routes: scanRoutes({ scan, isStillAllowed: () => true }),
-    callers: { needs: { scanEvent: "read" }, callerOf: () => ({ ...NOBODY, scopes: ["read"] }) },
+    routes: scanRoutes({ scan }),
+    callers: {
+      needs: { scanEvent: "read" },
+      callerOf: () => ({ ...NOBODY, scopes: ["read"] }),
+      isStillAllowed: () => true,
+    },
     ...{ version: "0", examples: {}, log: SILENT_LOG, metrics: createControlMetrics(new Registry()) },
     ...{ readiness: async () => ({}), isCaughtUp: () => true },
   });

@@ -1,22 +1,17 @@
 /** Routes: a scan of the topics for a message id, whose steps are sent as they come. */
-import type { Caller } from "../http/caller.ts";
 import { isoTime } from "../http/moment.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
 import type { ScanStep, TopicScan } from "../pipeline/topic-scan.ts";
 import { pathlessId } from "./pathless-id.ts";
 
-/** Control cuts off a caller that takes no bytes for this many ms. */
-const STALL_MS = 20_000;
 const SSE = "text/event-stream";
 
 export interface ScanRoutesOptions {
   readonly scan: Pick<TopicScan, "begin">;
-  /** False once the caller's token or session no longer exists. */
-  readonly isStillAllowed: (caller: Caller) => boolean;
 }
 
-export function scanRoutes({ scan, isStillAllowed }: ScanRoutesOptions): readonly Route[] {
+export function scanRoutes({ scan }: ScanRoutesOptions): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -32,17 +27,14 @@ export function scanRoutes({ scan, isStillAllowed }: ScanRoutesOptions): readonl
           "done, the last one.",
         streams: [SSE],
       },
-      handle: ({ params, query: { messageId = params.messageId }, by, signal }) => {
+      handle: ({ params, query: { messageId = params.messageId }, signal }) => {
         const steps = scan.begin(messageId, signal);
         if (steps === null) {
           throw new Problem("too_many_requests", "the topics are being scanned for another: one at a time", [], {
             "retry-after": "10",
           });
         }
-        return new StreamedAnswer({
-          ...{ mediaType: SSE, fileName: null, chunks: textOf(steps) },
-          bounds: { stallMs: STALL_MS, mayGoOn: () => isStillAllowed(by.caller) },
-        });
+        return new StreamedAnswer({ mediaType: SSE, fileName: null, chunks: textOf(steps) });
       },
     }),
   ];

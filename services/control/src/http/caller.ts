@@ -45,4 +45,6 @@ export interface Callers {
   readonly needs: Readonly<Record<string, Need>>;
   /** Throws, or rejects with, the Problem `unauthorized`, `forbidden` or `too_many_requests`. */
   callerOf(head: RequestHead): Caller | Promise<Caller>;
+  /** False once the caller's token or session no longer exists: a request may last longer than they do. */
+  isStillAllowed(caller: Caller): boolean;
 }

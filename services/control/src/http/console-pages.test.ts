@@ -25,6 +25,7 @@ function serve(files: ConsoleFiles | null): FastifyInstance {
     ...{ routes: [], version: "0", examples: {}, log: SILENT_LOG, metrics: createControlMetrics(new Registry()) },
     callers: {
       needs: {},
+      isStillAllowed: () => true,
       callerOf: () => {
         throw new Problem("unauthorized", "send a token");
       },

@@ -27,17 +27,6 @@ export interface Upload {
   readonly description: string;
 }
 
-/** What makes the server cut off an answer that has no end of its own. */
-export interface StreamBounds {
-  /** The caller takes no bytes for this many ms. */
-  readonly stallMs: number;
-  /**
-   * Asked again and again: the server cuts the answer off once this returns false, since the caller may no longer have
-   * it.
-   */
-  readonly mayGoOn: () => boolean;
-}
-
 /** HTTP trailers: the names, which the head announces, and the values, which are asked for at the body's end. */
 export interface Trailers {
   readonly names: readonly string[];
@@ -50,7 +39,6 @@ export class StreamedAnswer {
   /** The name of the file to save the answer as; null for an answer that is not meant for a file. */
   readonly fileName: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
-  readonly bounds: StreamBounds | null;
   /** What the route knows only at the answer's end, sent behind it (RFC 9110, 6.5). */
   readonly trailers: Trailers | null;
 
@@ -58,7 +46,6 @@ export class StreamedAnswer {
     this.mediaType = parts.mediaType;
     this.fileName = parts.fileName;
     this.chunks = parts.chunks;
-    this.bounds = parts.bounds ?? null;
     this.trailers = parts.trailers ?? null;
   }
 }
@@ -99,8 +86,11 @@ export interface RouteDefinition<
       readonly chunks: AsyncIterable<Uint8Array>;
     }) => Promise<z.input<Answer>>;
   };
-  /** The request may take longer than other requests may. */
-  readonly isLong?: boolean;
+  /**
+   * True where the request may take longer than other requests may (long-requests.ts); `watching`: it has no end of its
+   * own, and the route counts how many there are.
+   */
+  readonly isLong?: boolean | "watching";
   /**
    * The answer of a request that succeeds. Without a schema it has no body, or is a `StreamedAnswer` of one of these
    * media types.
@@ -147,7 +137,7 @@ export interface Route {
   readonly body: Named | null;
   readonly bodyLimit: number | null;
   readonly upload: Upload | null;
-  readonly isLong: boolean;
+  readonly isLong: boolean | "watching";
   readonly answer: {
     readonly status: number;
     readonly description: string;

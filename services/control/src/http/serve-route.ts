@@ -8,10 +8,10 @@ import type { Log } from "@posthaste/core/log";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Caller, Callers } from "./caller.ts";
+import type { LongRequests } from "./long-requests.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer, type Trailers } from "./route.ts";
-import { boundStream } from "./stream-bounds.ts";
 import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
 
 /**
@@ -24,6 +24,7 @@ export interface ServeRouteOptions {
   readonly callers: Callers;
   readonly isCaughtUp: () => boolean;
   readonly limits: { letLast(request: IncomingMessage): void };
+  readonly longs: LongRequests;
   readonly log: Log;
   readonly metrics: ControlMetrics;
   /** How long, in ms, a body that is no upload may take. */
@@ -31,7 +32,7 @@ export interface ServeRouteOptions {
 }
 
 export function serveRoute(server: FastifyInstance, route: Route, options: ServeRouteOptions): void {
-  const { callers, isCaughtUp, limits, log, metrics, bodyTimeoutMs } = options;
+  const { callers, isCaughtUp, limits, longs, log, metrics, bodyTimeoutMs } = options;
   const { operation } = route;
   const need = callers.needs[operation];
   if (need === undefined) throw new Error(`the table of needs has no ${operation}`);
@@ -40,12 +41,15 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
     method: route.method,
     url: routerPath(route.path),
     // This runs before fastify reads the body: control does not read the body of a caller that may not ask.
-    onRequest: async (request: FastifyRequest) => {
+    onRequest: async (request: FastifyRequest, reply: FastifyReply) => {
       const caller = need === "none" ? NOBODY : await callers.callerOf(headOf(request));
       if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
       assertMayAsk(caller, need);
       known.set(request, caller);
-      if (route.isLong) limits.letLast(request.raw);
+      if (route.isLong !== false) {
+        longs.begin(reply.raw, caller, { isCounted: route.isLong === true });
+        limits.letLast(request.raw);
+      }
       boundBody(request, route, bodyTimeoutMs);
     },
     ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
@@ -92,7 +96,7 @@ interface SentStream {
  * whole.
  */
 function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestId }: SentStream): FastifyReply {
-  const { mediaType, fileName, bounds, trailers } = answer;
+  const { mediaType, fileName, trailers } = answer;
   const chunks = trailers === null ? answer.chunks : withTrailers(answer.chunks, reply, trailers);
   const stream = Readable.from(chunks, { objectMode: false });
   // The head is sent at once, however long the route takes to find the first bytes of the body.
@@ -100,7 +104,6 @@ function sendStream(reply: FastifyReply, answer: StreamedAnswer, { log, requestI
   stream.once("error", (error) => {
     if (!reply.raw.destroyed) log.error({ event: "stream_failed", requestId, fileName, err: error });
   });
-  if (bounds !== null) boundStream(reply.raw, bounds);
   if (trailers !== null) reply.header("trailer", trailers.names.join(", "));
   reply.type(mediaType);
   if (fileName !== null) reply.header("content-disposition", `attachment; filename="${fileName}"`);

@@ -24,9 +24,13 @@ afterEach(async () => {
 });
 
 /** Whoever has the test's token may read, which is all that the operation needs. */
-function callersOf(operation: string): Callers {
+function callersOf(operation: string): Callers & { isRevoked: boolean } {
   return {
+    isRevoked: false,
     needs: { [operation]: "read" as const },
+    isStillAllowed() {
+      return !this.isRevoked;
+    },
     callerOf: ({ authorization: given }) => {
       if (given !== authorization) throw new Problem("unauthorized", "send a token");
       return { ...NOBODY, scopes: ["read"] };
@@ -212,9 +216,13 @@ describe("a connection", () => {
 
 describe("a route that may last", () => {
   const BODY_TIMEOUT_MS = 200;
+  let callers: ReturnType<typeof callersOf>;
+  let [began, brokeOff] = [0, 0];
 
   /** A server whose one route takes JSON and an upload; answers where it listens. */
   async function listen(): Promise<number> {
+    [began, brokeOff] = [0, 0];
+    callers = callersOf("putThings");
     const schema = z.object({ bytes: z.int() });
     const route = defineRoute({
       method: "PUT",
@@ -227,7 +235,15 @@ describe("a route that may last", () => {
         description: "A thing a line.",
         handle: async ({ chunks }) => {
           let bytes = 0;
-          for await (const chunk of chunks) bytes += chunk.byteLength;
+          try {
+            for await (const chunk of chunks) {
+              if (bytes === 0) began += 1;
+              bytes += chunk.byteLength;
+            }
+          } catch (error) {
+            brokeOff += 1;
+            throw error;
+          }
           return { bytes };
         },
       },
@@ -236,7 +252,7 @@ describe("a route that may last", () => {
       handle: async ({ body }) => ({ bytes: body.length }),
     });
     server = createServer({
-      ...{ routes: [route], callers: callersOf("putThings"), version: "0", examples: {}, readiness: async () => ({}) },
+      ...{ routes: [route], callers, version: "0", examples: {}, readiness: async () => ({}) },
       ...{
         isCaughtUp: () => true,
         log: SILENT_LOG,
@@ -274,5 +290,41 @@ describe("a route that may last", () => {
   it("gives an upload the time that it takes", async () => {
     const answer = await sendSlowly(await listen(), "Application/X-NDJSON; charset=utf-8", ['"a"\n', '"b"\n']);
     expect(answer).toContain('{"bytes":8}');
+  });
+
+  /** An upload whose first bytes came: what the route made of it, and whether its connection was cut off. */
+  async function beginUpload(port: number) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => undefined);
+    let answer = "";
+    socket.on("data", (bytes) => {
+      answer += bytes.toString();
+    });
+    const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(answer)));
+    socket.write(`PUT /v1/things HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n`);
+    socket.write(`content-type: application/x-ndjson\r\ncontent-length: 8\r\n\r\n"a"\n`);
+    return { socket, closed, answer: () => answer };
+  }
+
+  it("is cut off when its token was revoked meanwhile, and its upload breaks off", async () => {
+    const port = await listen();
+    const upload = await beginUpload(port);
+    await expect.poll(() => began).toBe(1);
+    callers.isRevoked = true;
+    expect(await upload.closed).toBe("");
+    await expect.poll(() => brokeOff).toBe(1);
+  });
+
+  it("is one of six at a time; the next is refused before its body is read", async () => {
+    const port = await listen();
+    const held = await Promise.all(Array.from({ length: 6 }, () => beginUpload(port)));
+    await expect.poll(() => began).toBe(6);
+    const seventh = await beginUpload(port);
+    await expect.poll(() => seventh.answer()).toContain("429 Too Many Requests");
+    expect(seventh.answer()).toContain("send it again when one of them has ended");
+    expect(began).toBe(6);
+    for (const { socket } of [...held, seventh]) socket.destroy();
+    await expect.poll(() => brokeOff).toBe(6);
+    expect(await sendSlowly(port, "application/x-ndjson", ['"a"\n', '"b"\n'])).toContain('{"bytes":8}');
   });
 });

@@ -9,6 +9,7 @@ import { headOf } from "./admit.ts";
 import type { Callers } from "./caller.ts";
 import { asksForPage, serveConsole, serveIndex } from "./console-pages.ts";
 import { readJsonBodies } from "./json-bodies.ts";
+import { LongRequests } from "./long-requests.ts";
 import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
 import { type OperationExample, openApiDocument } from "./openapi.ts";
 import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
@@ -107,7 +108,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   options.addPaths?.(server);
   if (pages !== null) serveConsole(server, pages);
   const { bodyTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  for (const route of routes) serveRoute(server, route, { ...options, limits, bodyTimeoutMs });
+  const longs = new LongRequests(callers);
+  for (const route of routes) serveRoute(server, route, { ...options, limits, longs, bodyTimeoutMs });
   refuseOtherMethods(server, routes, authorize);
   return server;
 }

@@ -8,7 +8,7 @@ it("gives a stream's place back where who asked leaves while it opens, and opens
   const counts: number[] = [];
   const opened = Promise.withResolvers<readonly []>();
   const [route] = liveRoutes({
-    ...{ openFeeds: () => opened.promise, isStillAllowed: () => true, clock },
+    ...{ openFeeds: () => opened.promise, clock },
     onOpen: (streams) => counts.push(streams),
     bounds: { maxStreams: 1 },
   });

@@ -1,6 +1,5 @@
 /** The event stream: entries from now on, or from where an earlier stream ended. */
 import type { Clock } from "@posthaste/core/time";
-import type { Caller } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
 import { askedFrom, LIVE_TOPIC_NAMES, liveQuery } from "./live-filter.ts";
@@ -9,23 +8,19 @@ import type { OpenFeeds } from "./live-topics.ts";
 
 /** The ms between two beats. A client that hears nothing for two of these knows that its stream is dead. */
 const BEAT_MS = 5000;
-/** Control cuts off a client that takes no bytes for this many ms. */
-const STALL_MS = 20_000;
 /** The most streams that one process serves at a time. */
 const MAX_STREAMS = 100;
 
 export interface LiveRoutesOptions {
   readonly openFeeds: OpenFeeds;
-  /** False once the caller's token or session no longer exists. */
-  readonly isStillAllowed: (caller: Caller) => boolean;
   readonly onOpen: (streams: number) => void;
   readonly clock: Clock;
   /** For tests. */
-  readonly bounds?: { readonly maxStreams?: number; readonly stallMs?: number };
+  readonly bounds?: { readonly maxStreams?: number };
 }
 
-export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = {} }: LiveRoutesOptions): Route[] {
-  const { maxStreams = MAX_STREAMS, stallMs = STALL_MS } = bounds;
+export function liveRoutes({ openFeeds, onOpen, clock, bounds = {} }: LiveRoutesOptions): Route[] {
+  const { maxStreams = MAX_STREAMS } = bounds;
   let streams = 0;
   return [
     defineRoute({
@@ -34,7 +29,7 @@ export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = 
       operation: "openLive",
       summary: "What comes from now on, as server-sent events: rows as the lists of its topics have them",
       query: liveQuery,
-      isLong: true,
+      isLong: "watching",
       answer: {
         status: 200,
         description:
@@ -43,7 +38,7 @@ export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = 
         streams: ["text/event-stream"],
       },
       refusals: ["not_found"],
-      handle: async ({ query, head, by, signal }) => {
+      handle: async ({ query, head, signal }) => {
         const { topics, filter } = askedFrom(query);
         if (streams >= maxStreams) {
           throw new Problem("too_many_requests", `there are ${maxStreams} streams at this process`, [], {
@@ -68,7 +63,6 @@ export function liveRoutes({ openFeeds, isStillAllowed, onOpen, clock, bounds = 
           mediaType: "text/event-stream",
           fileName: null,
           chunks: liveEvents({ feeds, filter, lastId, beatMs: BEAT_MS, signal, clock }),
-          bounds: { stallMs, mayGoOn: () => isStillAllowed(by.caller) },
         });
       },
     }),
