@@ -2,8 +2,9 @@
  * Reads dead letters from their topic, for a data engineer: one with its body, or all that fit, sent while they are
  * read.
  *
- * Owns nothing: the reading belongs to its request and ends with it.
+ * Owns the exports' turns; a reading belongs to its request and ends with it.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
@@ -17,6 +18,7 @@ import {
   readLetters,
 } from "../replays/letter-reader.ts";
 import type { PastPlans } from "../replays/plan-letters.ts";
+import { ExportTurns } from "./export-turns.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
 /** The ms that reading one record may take. */
@@ -48,6 +50,7 @@ interface Asked {
 
 export class LetterExport {
   readonly #options: LetterExportOptions;
+  readonly #turns = new ExportTurns({ monotonicMs: () => performance.now(), delay });
 
   constructor(options: LetterExportOptions) {
     this.#options = options;
@@ -83,15 +86,17 @@ export class LetterExport {
     yield rows.begin();
     for (const range of ranges) {
       for await (const { letters } of readLetters(this.#options, range, signal)) {
-        // Asked for at each step, so that the export leaves out what is purged meanwhile.
-        const hiding = this.#hiding();
-        const seen = letters.filter((found) => {
-          if (!fits(found.facts)) return false;
-          const why = hiding(found);
-          if (why !== null) leftOut[why] += 1;
-          return why === null;
+        const chunk = await this.#turns.take(() => {
+          // Asked for at each step, so that the export leaves out what is purged meanwhile.
+          const hiding = this.#hiding();
+          const seen = letters.filter((found) => {
+            if (!fits(found.facts)) return false;
+            const why = hiding(found);
+            if (why !== null) leftOut[why] += 1;
+            return why === null;
+          });
+          return rows.add(seen);
         });
-        const chunk = rows.add(seen);
         if (chunk.length > 0) yield chunk;
       }
     }
