@@ -4,8 +4,8 @@
  *
  * Owns: for each connection with open requests, those requests, and since when the oldest of them is served.
  * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests: no client that we know of sends
- *      a second request before the answer to the first. Requests that were read from the socket together with them
- *      still reach the server's other listeners, which find the socket destroyed (`isCutOff`).
+ *      a second request before the answer to the first. The one too many still reaches the server's other listeners,
+ *      which find the socket destroyed (`isCutOff`); those behind it are not parsed.
  * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`. A request is over when
  *      its answer has been read to the end. The time of a request that waits behind others on its connection begins
  *      when the request before it is over.
@@ -15,9 +15,12 @@
  *      another.
  * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it. While it
  *      waits behind others on its connection, SL2 and SL3 bound the connection for the others' sake.
+ * SL6  A connection whose body is cut too small (wire-pieces.ts) is closed. It gets the server's `clientError` as its
+ *      answer where no other answer is on its way, and a second to read it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { BodyCutTooSmallError, CountedRequest, stopParsing } from "./wire-pieces.ts";
 
 export interface SocketLimits {
   readonly maxConnections: number;
@@ -54,6 +57,15 @@ export function isCutOff({ socket }: IncomingMessage): boolean {
   return socket.destroyed;
 }
 
+/** How long a refused sender has to read why, in ms: closing a connection with unread bytes resets it. */
+const REFUSAL_READ_MS = 1_000;
+
+/** Closes the connection of a body that is cut too small (SL6). */
+function refuseBody(server: Server, socket: Socket, mayAnswer: boolean): void {
+  if (!mayAnswer || !server.emit("clientError", new BodyCutTooSmallError(), socket)) socket.destroy();
+  else setTimeout(() => socket.destroy(), REFUSAL_READ_MS).unref();
+}
+
 /** Bounds a server's connections until the server closes. */
 export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
@@ -79,7 +91,17 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
       of.sinceMs = performance.now();
       if (of.requests.length === 0) open.delete(socket);
     });
-    if (of.requests.length > limits.maxOpenRequests) socket.destroy();
+    if (request instanceof CountedRequest) {
+      request.onCutTooSmall = () => {
+        const mayAnswer = of.requests[0] === request && !response.headersSent;
+        // The parser is in the midst of the body.
+        process.nextTick(() => refuseBody(server, socket, mayAnswer));
+      };
+    }
+    if (of.requests.length > limits.maxOpenRequests) {
+      stopParsing(socket);
+      socket.destroy();
+    }
   });
 
   const checking = setInterval(() => {

@@ -257,7 +257,8 @@ describe("bodies that stop before their end", () => {
     await eventuallyHeld(1_000);
     nowMs += 9_999;
     socket.write("x".repeat(23));
-    await eventuallyHeld(1_023);
+    // The rest is copied into a block.
+    await eventuallyHeld(1_000 + 1_024);
     nowMs += 1;
     expect(await answered).toMatchObject({ status: 408 });
     await eventuallyHeld(0);
@@ -267,7 +268,7 @@ describe("bodies that stop before their end", () => {
     await eventuallyHeld(2_000);
     nowMs += 10_000;
     quick.write("x".repeat(500));
-    await eventuallyHeld(2_500);
+    await eventuallyHeld(2_000 + 2_000);
   });
 
   const fetchFrom = (address: number, padding = 0) =>
@@ -276,4 +277,16 @@ describe("bodies that stop before their end", () => {
       headers: { "x-forwarded-for": `192.0.2.${address}` },
       body: KEY_IN_BODY.padEnd(padding),
     });
+});
+
+it("refuses a body that comes byte by byte, whose key is in it alone, and tells why", async () => {
+  const socket = await connect();
+  const answered = readResponse(socket);
+  socket.write("POST /v1/track HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.write("1\r\n{\r\n".repeat(50_000));
+  const answer = await answered;
+  expect(answer).toMatchObject({ status: 400, headers: { connection: "close" } });
+  expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "body_cut_too_small" });
+  socket.destroy();
+  await eventuallyHeld(0);
 });

@@ -27,8 +27,10 @@ export interface BodySender {
 
 /** The share of one body in the budget. */
 export interface BodyShare {
-  /** Takes more bytes; false when the budget refuses them, and then none are taken. */
-  take(bytes: number): boolean;
+  /**
+   * Takes more bytes, for which `heldBytes` more are held; false when the budget refuses them, and then none are taken.
+   */
+  take(bytes: number, heldBytes?: number): boolean;
   /** All of the body came: it is not cut off any more. */
   complete(): void;
   /** Gives back the bytes that the body holds; it may take more again. */
@@ -206,11 +208,12 @@ class Body implements BodyShare {
     this.windowSinceMs = this.#sinceMs;
   }
 
-  take(bytes: number): boolean {
+  take(bytes: number, heldBytes = bytes): boolean {
     this.#seen += bytes;
     this.windowBytes += bytes;
-    if (!this.#budget.makeFree(this, bytes)) return false;
-    this.#budget.change(this, bytes);
+    if (heldBytes === 0) return true;
+    if (!this.#budget.makeFree(this, heldBytes)) return false;
+    this.#budget.change(this, heldBytes);
     return true;
   }
 

@@ -68,3 +68,15 @@ it("reads on what is cut off as too slow without a turn", async () => {
   expect(rounds).toBe(0);
   expect(bodies.heldBytes).toBe(0);
 });
+
+it("RB1: counts what holds the pieces of a body, and not their bytes alone", async () => {
+  const bodies = createBodyReader({ monotonicMs: () => 0 });
+  const request = requestWith({});
+  const held = bodies.read(request, { source: "a", address: "" });
+  for (const byte of "abc") request.push(Buffer.from(byte));
+  request.push(null);
+  expect(await held.content).toMatchObject({ bytes: Buffer.from("abc") });
+  expect(bodies.heldBytes).toBeGreaterThan(1_000);
+  held.release();
+  expect(bodies.heldBytes).toBe(0);
+});

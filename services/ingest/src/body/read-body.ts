@@ -2,8 +2,9 @@
  * Reading a request's body.
  *
  * Owns: the bytes of the bodies that are being read or answered.
- * RB1  The bytes of all bodies together are bounded (body-budget.ts). Over the bound a request is refused before more
- *      of it is kept, or a slower request is cut off for it.
+ * RB1  The bytes of all bodies together are bounded (body-budget.ts), and what counts is what holds them
+ *      (gathered-bytes.ts). Over the bound a request is refused before more of it is kept, or a slower request is cut
+ *      off for it.
  * RB2  A body that is too large is discarded as it comes, and its sender still gets the answer.
  * RB3  Whoever has a body read gives its bytes back by `release`, once; later calls do nothing. After that the reader
  *      keeps nothing of the body, neither what arrived, even where it waits to be worked on, nor what arrives later.
@@ -15,6 +16,7 @@ import { createReadTurns, type ReadTurns } from "../fairness/read-turns.ts";
 import { MAX_DISCARDED_BYTES, MAX_HELD_BODY_BYTES, MAX_REQUEST_BYTES, READ_PIECE_BYTES } from "../limits.ts";
 import { type BodyBudget, type BodySender, type BodyShare, createBodyBudget } from "./body-budget.ts";
 import { requestTooLarge } from "./decompress.ts";
+import { GatheredBytes } from "./gathered-bytes.ts";
 import type { SentBody } from "./sent-body.ts";
 
 /** The sender left before its body's end; there is nobody to answer. */
@@ -88,7 +90,7 @@ class BodyReading implements HeldBody {
   readonly #request: BodyStream;
   readonly #source: string | null;
   readonly #announcedBytes: number;
-  #chunks: Buffer[] = [];
+  readonly #gathered = new GatheredBytes();
   #seenBytes = 0;
   /** Why the body is being discarded; undefined while it is not. */
   #refusal: Refusal | undefined;
@@ -149,8 +151,10 @@ class BodyReading implements HeldBody {
   #keep(chunk: Buffer): void {
     if (this.#isFinished || this.#isReleased) return;
     if (this.#seenBytes > MAX_REQUEST_BYTES) this.#discard(requestTooLarge());
-    else if (this.#refusal === undefined && !this.#share.take(chunk.length)) this.#discard(OVERLOADED);
-    if (this.#refusal === undefined) this.#chunks.push(chunk);
+    else if (this.#refusal === undefined && !this.#share.take(chunk.length, this.#gathered.costOf(chunk))) {
+      this.#discard(OVERLOADED);
+    }
+    if (this.#refusal === undefined) this.#gathered.add(chunk);
     else if (this.#seenBytes > MAX_DISCARDED_BYTES) this.#finish(this.#refusal);
   }
 
@@ -164,9 +168,8 @@ class BodyReading implements HeldBody {
       this.#finish(this.#refusal);
       return;
     }
-    const [only] = this.#chunks;
-    const bytes = this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks);
-    const sent = { bytes, encoding };
+    const sent = { bytes: this.#gathered.toBuffer(), encoding };
+    this.#gathered.clear();
     this.#sent = sent;
     this.#finish(sent);
   }
@@ -187,7 +190,7 @@ class BodyReading implements HeldBody {
   }
 
   #giveBack(): void {
-    this.#chunks = [];
+    this.#gathered.clear();
     this.#share.giveBack();
   }
 }

@@ -1,5 +1,6 @@
 /** Answers to input that never became a request: broken HTTP, endless headers, senders that are too slow. */
 import type { Socket } from "node:net";
+import { BODY_CUT_TOO_SMALL, CUT_TOO_SMALL_WORDS } from "@posthaste/runtime/wire-pieces";
 
 interface RawRefusal {
   readonly status: string;
@@ -19,6 +20,7 @@ const BY_ERROR_CODE: Readonly<Record<string, RawRefusal>> = {
     code: "headers_too_large",
     message: "The headers of the request are too large; send fewer.",
   },
+  [BODY_CUT_TOO_SMALL]: { status: "400 Bad Request", code: "body_cut_too_small", message: CUT_TOO_SMALL_WORDS },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: "408 Request Timeout",
     code: "request_timeout",

@@ -1,7 +1,8 @@
 /**
  * The HTTP server: the limits of its sockets, its routes, and answers to requests that no route takes.
  *
- * HS1  A sender that is slow or endless with its headers or its body is cut off.
+ * HS1  A sender that is slow or endless with its headers or its body is cut off, and so is one that cuts its body into
+ *      bytes (wire-pieces.ts).
  * HS2  Every request is answered with JSON that has a code, and never with a 5xx for what its caller sent.
  * HS3  While it stops, the server takes no new connection, answers the requests that have begun, and cuts off those
  *      that are not answered in time.
@@ -10,6 +11,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
 import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
+import { CountedRequest } from "@posthaste/runtime/wire-pieces";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
@@ -110,6 +112,7 @@ function createHttpServer(
   timeouts: ReadTimeouts,
 ): Server {
   const settings = {
+    IncomingMessage: CountedRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,

@@ -1,0 +1,90 @@
+/**
+ * The bytes of a body that comes in pieces. A piece is an object of some hundreds of bytes beside its own.
+ *
+ * GB1  A large piece is kept as it came, and so is the first, which mostly is the whole. Others are copied into blocks.
+ *      So what is kept is at most `heldBytes` and a few objects for each block.
+ */
+
+/** A block's bytes, and from how many on a piece is kept as it came. */
+export const BLOCK_BYTES = 4 * 1024;
+const LEAST_BLOCK_BYTES = 1024;
+
+export class GatheredBytes {
+  /** What takes no more bytes. */
+  #full: Buffer[] = [];
+  #block: Buffer | null = null;
+  #used = 0;
+  #heldBytes = 0;
+
+  /** How many bytes are held, with what of the block is free. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** How many objects are held. */
+  get parts(): number {
+    return this.#full.length + (this.#block === null ? 0 : 1);
+  }
+
+  /** How many bytes more are held once the piece is added. */
+  costOf({ length }: Buffer): number {
+    if (this.#isKept(length)) return length;
+    const free = this.#free();
+    return length <= free ? 0 : this.#nextBlockBytes(length - free);
+  }
+
+  add(piece: Buffer): void {
+    const cost = this.costOf(piece);
+    this.#heldBytes += cost;
+    if (this.#isKept(piece.length)) {
+      this.#closeBlock();
+      this.#full.push(piece);
+      return;
+    }
+    const copied = Math.min(piece.length, this.#free());
+    this.#copy(piece.subarray(0, copied));
+    if (copied === piece.length) return;
+    this.#closeBlock();
+    this.#block = Buffer.allocUnsafeSlow(cost);
+    this.#copy(piece.subarray(copied));
+  }
+
+  /** All bytes in their order. */
+  toBuffer(): Buffer {
+    this.#closeBlock();
+    const [only] = this.#full;
+    return this.#full.length === 1 && only !== undefined ? only : Buffer.concat(this.#full);
+  }
+
+  clear(): void {
+    this.#full = [];
+    this.#block = null;
+    this.#used = 0;
+    this.#heldBytes = 0;
+  }
+
+  #isKept(length: number): boolean {
+    return this.parts === 0 || (length >= BLOCK_BYTES && length > this.#free());
+  }
+
+  #free(): number {
+    return this.#block === null ? 0 : this.#block.length - this.#used;
+  }
+
+  /** A block is no larger than what is held already, so that a small body holds little. */
+  #nextBlockBytes(least: number): number {
+    return Math.max(least, LEAST_BLOCK_BYTES, Math.min(BLOCK_BYTES, this.#heldBytes));
+  }
+
+  #copy(bytes: Buffer): void {
+    if (this.#block === null) return;
+    bytes.copy(this.#block, this.#used);
+    this.#used += bytes.length;
+  }
+
+  #closeBlock(): void {
+    if (this.#block !== null) this.#full.push(this.#block.subarray(0, this.#used));
+    this.#block = null;
+    this.#used = 0;
+  }
+}
