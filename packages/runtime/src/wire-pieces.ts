@@ -37,6 +37,8 @@ export class BodyCutTooSmallError extends Error {
 export class CountedRequest extends IncomingMessage {
   /** Called once, when the body breaks a bound. */
   onCutTooSmall: (() => void) | null = null;
+  /** How many bytes its pieces have in the mean at the least (WP1); less for a sender who is known. */
+  leastPieceBytes = LEAST_PIECE_BYTES;
   #pieces = 0;
   #bytes = 0;
   /** Where the count of bytes on the wire began; undefined before it did. */
@@ -63,7 +65,7 @@ export class CountedRequest extends IncomingMessage {
 
   #isCutTooSmall(): boolean {
     const pieces = this.#pieces;
-    if (pieces > FREE_PIECES && this.#bytes < (pieces - FREE_PIECES) * LEAST_PIECE_BYTES) return true;
+    if (pieces > FREE_PIECES && this.#bytes < (pieces - FREE_PIECES) * this.leastPieceBytes) return true;
     if (pieces % LOOKED_EVERY !== 0) return false;
     const wire = this.socket.bytesRead;
     this.#wireStart ??= { wire, bytes: this.#bytes };
@@ -83,6 +85,13 @@ export class CountedRequest extends IncomingMessage {
 const MESSAGE_CALLS = [0, 1, 2, 3, 4];
 const AFTER_READ = 5;
 
+/** Has the server read and drop what still comes. */
+export function dropRest(socket: Socket): void {
+  // A listener makes Node hand what it reads to listeners, of which the parser's own is one.
+  socket.on("data", () => {}).removeAllListeners("data");
+  socket.resume();
+}
+
 /**
  * Has nothing more of the socket parsed (WP3); what still comes is read and dropped. Node's parser cannot be stopped
  * within a read, so it gets nothing to call for the rest of it: its calls are what costs. It is one of a pool, and gets
@@ -95,10 +104,7 @@ export function stopParsing(socket: Socket): void {
   const calls = [...MESSAGE_CALLS, AFTER_READ].map((key) => [key, parser[key]] as const);
   const restore = () => {
     for (const [key, call] of calls) parser[key] = call;
-    if (socket.destroyed) return;
-    // A listener makes Node hand what it reads to listeners, of which the parser's own is one.
-    socket.on("data", () => {}).removeAllListeners("data");
-    socket.resume();
+    if (!socket.destroyed) dropRest(socket);
   };
   for (const key of MESSAGE_CALLS) parser[key] = null;
   parser[AFTER_READ] = restore;

@@ -1,10 +1,12 @@
 /** Requests that no route takes: those that use a path's wrong method, and bytes that are no HTTP. */
 import type { Socket } from "node:net";
+import { BODY_CUT_TOO_SMALL, CUT_TOO_SMALL_WORDS } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
 import { endWithAnswer } from "./last-answer.ts";
 import { PROBLEM_TYPE, Problem, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
+import { TOO_MANY_STRANGERS } from "./stranger-bodies.ts";
 
 /** The paths that the server answers beside its routes, without a token. */
 const OPEN_PATHS = ["/openapi.json", "/healthz", "/readyz"];
@@ -59,5 +61,10 @@ export function refuseBytes(error: Error & { readonly code?: string }, socket: S
 /** Keyed by Node's error codes. */
 const REFUSED_BYTES: Readonly<Record<string, { readonly status: number; readonly detail: string }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "the request did not come in time" },
+  [BODY_CUT_TOO_SMALL]: { status: 400, detail: CUT_TOO_SMALL_WORDS },
+  [TOO_MANY_STRANGERS]: {
+    status: 429,
+    detail: "too many bodies of callers without a token are being read, and this was the oldest: send it whole, again",
+  },
   HPE_HEADER_OVERFLOW: { status: 431, detail: "the head of the request is too large" },
 };

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Log } from "@posthaste/core/log";
+import { CountedRequest } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Caller, Callers } from "./caller.ts";
@@ -12,6 +13,7 @@ import type { LongRequests } from "./long-requests.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer, type Trailers } from "./route.ts";
+import { MAX_STRANGER_BODY_BYTES } from "./stranger-bodies.ts";
 import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
 
 /**
@@ -19,6 +21,9 @@ import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
  * hold a connection for ever.
  */
 export const REQUEST_TIMEOUT_MS = 30_000;
+
+/** The most bytes of a JSON body: many times a destination with five URLs of fifty headers each. */
+const MAX_BODY_BYTES = 1024 * 1024;
 
 export interface ServeRouteOptions {
   readonly callers: Callers;
@@ -46,13 +51,16 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
       if (!isCaughtUp()) throw new Problem("unavailable", "the configuration is still being read: try again soon");
       assertMayAsk(caller, need);
       known.set(request, caller);
+      request.isOfKnownCaller = need !== "none";
+      // A line of an upload may be a piece of its own, and is short.
+      if (isUpload(request, route) && request.raw instanceof CountedRequest) request.raw.leastPieceBytes = 0;
       if (route.isLong !== false) {
         longs.begin(reply.raw, caller, { isCounted: route.isLong === true });
         limits.letLast(request.raw);
       }
       boundBody(request, route, bodyTimeoutMs);
     },
-    ...(route.bodyLimit === null ? {} : { bodyLimit: route.bodyLimit }),
+    bodyLimit: route.bodyLimit ?? (need === "none" ? MAX_STRANGER_BODY_BYTES : MAX_BODY_BYTES),
     onResponse: async (_, reply) => {
       metrics.requests.inc({ operation, answer: requestEnd(reply.statusCode) });
     },

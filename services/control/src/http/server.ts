@@ -3,6 +3,7 @@ import type { ConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
+import { CountedRequest } from "@posthaste/runtime/wire-pieces";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
 import { headOf } from "./admit.ts";
@@ -16,10 +17,9 @@ import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
 import { PROBLEM_TYPE, Problem, problemFrom, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
 import { REQUEST_TIMEOUT_MS, serveRoute } from "./serve-route.ts";
+import { boundStrangers, MAX_STRANGER_BODY_BYTES } from "./stranger-bodies.ts";
 import { createBodyWords, letGo, readUploads } from "./uploads.ts";
 
-/** The most bytes of a JSON body: many times a destination with five URLs of fifty headers each. */
-const MAX_BODY_BYTES = 1024 * 1024;
 /** How soon a caller of `/readyz` that is not ready may ask again, in seconds. */
 const READY_AGAIN_SECONDS = 1;
 /** The most characters of a path parameter, such as a user id: Node takes no longer request head than that. */
@@ -55,10 +55,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
     await callers.callerOf(headOf(request));
   };
   const server = fastify({
-    bodyLimit: MAX_BODY_BYTES,
+    bodyLimit: MAX_STRANGER_BODY_BYTES,
     // Node's own timeout would hold for uploads too, which may take their time: `boundBody` bounds every other request.
     requestTimeout: 0,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS },
+    http: { headersTimeout: REQUEST_TIMEOUT_MS, IncomingMessage: CountedRequest },
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
@@ -72,7 +72,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
   server.addHook("onRequest", async (request, reply) => {
     reply.header(REQUEST_ID, request.id);
+    // Before the body is read. A caller without a token does not learn which paths exist.
+    if (!request.is404 || (pages !== null && asksForPage(request))) return;
+    await authorize(request);
+    const path = request.url.split("?")[0];
+    throw new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`);
   });
+  boundStrangers(server);
   const bodyWords = createBodyWords(routes);
   server.setErrorHandler((error, request, reply) => {
     const refusedBody = bodyWords(error, request);
@@ -90,17 +96,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     return sendProblem(reply, problem, requestId);
   });
-  server.setNotFoundHandler(async (request, reply) => {
-    if (pages !== null && asksForPage(request)) return serveIndex(pages, request, reply);
-    const path = request.url.split("?")[0];
-    // A caller without a token does not learn which paths exist.
-    await authorize(request);
-    return sendProblem(
-      reply,
-      new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`),
-      request.id,
-    );
-  });
+  if (pages !== null) server.setNotFoundHandler((request, reply) => serveIndex(pages, request, reply));
   readJsonBodies(server);
   readUploads(server, routes);
 
