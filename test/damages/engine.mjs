@@ -36,6 +36,12 @@ const groupCommit = damagesOf(`${KAFKA}/producer/group-commit.ts`, `${KAFKA}/pro
 const configWait = damagesOf(`${DELIVERY}/check/config-wait.ts`, `${DELIVERY}/check/config-wait.test.ts`);
 const destinationCheck = damagesOf(`${DELIVERY}/check/destination-check.ts`, `${DELIVERY}/check/`);
 const suppression = damagesOf(`${DELIVERY}/check/suppression-check.ts`, `${DELIVERY}/check/`);
+const budget = damagesOf(
+  "packages/webhook/src/answer-budget.ts",
+  "packages/webhook/src/answer-budget.test.ts",
+  "packages/webhook/test/hostile-answers.test.ts",
+);
+const urlHealth = damagesOf(`${CORE}/isolation/url-health.ts`, `${CORE}/isolation/url-health.test.ts`);
 const followUps = damagesOf(`${DELIVERY}/outcome/follow-ups.ts`, `${DELIVERY}/outcome/follow-ups.test.ts`);
 const dueGate = damagesOf(`${DELIVERY}/intake/due-gate.ts`, `${DELIVERY}/intake/due-gate.test.ts`);
 
@@ -232,4 +238,13 @@ export const ENGINE = [
     "if (keyBytes === null || bytes === null) return;",
   ),
   table("T2: a table keeps the value of a removed key", "this.#values.delete(key);", "this.#values.get(key);"),
+  budget("AB1: an answer has any number of bytes", "this.#overheadBytes > this.limits.overheadBytes ||", "false ||"),
+  budget("AB1: an answer has any number of pieces", "this.#pieces > this.limits.pieces", "false"),
+  budget("AB1: the answers of a connection share a budget", "this.#overheadBytes = 0;", ""),
+  budget("AB1: the body counts beside its own bound", "this.#overheadBytes -= bytes;", ""),
+  urlHealth(
+    "UH1: an answer that goes over its budget after a good status is no failure",
+    `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,
+    "",
+  ),
 ];

@@ -1,13 +1,14 @@
 /**
- * npm run bench:delivery -- [--short] [--only=throughput|isolation|waiting|destinations]: what delivery costs beside
- * the bare loop, what healthy destinations feel of sick ones, what a million waiting records and ten thousand
- * destinations cost. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc` tells a process's CPU time
- * and memory.
+ * npm run bench:delivery -- [--short] [--only=throughput|isolation|answers|waiting|destinations]: what delivery costs
+ * beside the bare loop, what healthy destinations feel of sick ones and of hostile answers, what a million waiting
+ * records and ten thousand destinations cost. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc`
+ * tells a process's CPU time and memory.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { BODY_BYTES } from "./delivery/delivery-bench.ts";
+import { HOSTILE_NAMES, measureHostile } from "./delivery/hostile-answers.ts";
 import { type Felt, measureIsolation, NEIGHBOURS, type Neighbour } from "./delivery/isolation.ts";
-import { isolationTable, mediansOf } from "./delivery/isolation-table.ts";
+import { isolationTable, longestP99Ms, mediansOf } from "./delivery/isolation-table.ts";
 import { measureDestinations } from "./delivery/many-destinations.ts";
 import { type Cost, measureBareLoop, measureDelivery } from "./delivery/throughput.ts";
 import { measureWaiting } from "./delivery/waiting.ts";
@@ -17,6 +18,7 @@ import { verdict } from "./figures/verdict.ts";
 const PARTS = {
   throughput: printThroughput,
   isolation: printIsolation,
+  answers: printAnswers,
   waiting: printWaiting,
   destinations: printDestinations,
 } as const;
@@ -75,6 +77,31 @@ async function printIsolation(): Promise<void> {
   }
   const medians = new Map([...felt].map(([neighbour, values]) => [neighbour, mediansOf(values)]));
   console.log(isolationTable(medians).join("\n"));
+}
+
+async function printAnswers(): Promise<void> {
+  const seconds = short ? 7 : 17;
+  console.log("\nHostile answers: a healthy destination at 100 a second beside a hostile one at 10 a second\n");
+  console.log(
+    "| answer | p50 ms | p99 ms | aim | delivery's processor | peak MB | requests until its breaker opened | aim |",
+  );
+  console.log("|---|---|---|---|---|---|---|---|");
+  let alone = Number.POSITIVE_INFINITY;
+  for (const name of [null, ...HOSTILE_NAMES]) {
+    const felt = await measureHostile(name, seconds);
+    if (name === null) alone = felt.p99Ms;
+    const cells = [
+      name ?? "none",
+      felt.p50Ms.toFixed(1),
+      felt.p99Ms.toFixed(1),
+      verdict(felt.p99Ms <= longestP99Ms(alone)),
+      `${(felt.cpuShare * 100).toFixed(0)} %`,
+      felt.peakMb.toFixed(0),
+      felt.untilOpen ?? "never",
+      name === null ? "" : verdict(felt.untilOpen !== null && felt.untilOpen <= 21),
+    ];
+    console.log(`| ${cells.join(" | ")} |`);
+  }
 }
 
 async function printWaiting(): Promise<void> {

@@ -70,7 +70,7 @@ export function createModelSender(options: ModelSenderOptions): WebhookSender {
         if (destination.settle === "any" && result.outcome === "delivered") tellSettled(DELIVERED);
         else if (results.length === urls.length) tellSettled(settle(destination.settle, results));
       }
-      listener.onEnd(index);
+      listener.onEnd(index, { outcome: result.outcome, isOverBudget: false, answerMs: 0 });
       if (report !== null && results.length === urls.length) {
         listener.onFinished({ ...report, urls: inOrder(urls, results) });
       }

@@ -5,7 +5,7 @@ import { type AdmissionSettings, DestinationAdmission } from "../src/isolation/a
 import { ConnectionBudget } from "../src/isolation/connection-budget.ts";
 import type { LoadContext } from "../src/isolation/load-context.ts";
 import type { AdmissionRequest, Permit } from "../src/isolation/permit.ts";
-import type { RequestOutcome } from "../src/isolation/url-health.ts";
+import type { RequestEnd, RequestOutcome } from "../src/isolation/url-health.ts";
 
 export const SETTINGS: AdmissionSettings = {
   limit: { first: 4, least: 1, enough: 64, most: 64 },
@@ -61,13 +61,18 @@ export function given(admission: Admission, nowMs: number, request = one): Given
   return permit;
 }
 
+/** The end, within its budget, of a request with this outcome. */
+export function endOf(outcome: RequestOutcome): RequestEnd {
+  return outcome === "delivered" || outcome === "refused" ? "well" : "failed";
+}
+
 /** One URL of a permit comes to an outcome and ends. */
 export function finish(permit: Given, outcome: RequestOutcome, nowMs: number, url = A): void {
   const index = permit.lines.findIndex(({ health }) => health.url === url);
   const health = permit.lines[index]?.health;
   if (health === undefined) throw new Error(`${url} was not called`);
   health.settled(outcome, { startedMs: permit.startedMs, wasProbe: permit.wasProbe(index) }, nowMs);
-  health.ended();
+  health.ended(endOf(outcome), permit.wasProbe(index), nowMs);
 }
 
 /** Every request took so long, and the limit was halved for it. */

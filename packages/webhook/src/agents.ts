@@ -12,11 +12,19 @@
  *  AP5  A pool without connections and without waiting requests is dropped, so that memory follows the pools in use.
  */
 import { type buildConnector, Client, type Dispatcher } from "undici";
+import type { AnswerBudget } from "./answer-budget.ts";
 
 export interface AgentLimits {
   readonly connectionsPerOrigin: number;
   readonly connections: number;
   readonly idleTimeoutMs: number;
+}
+
+/** The parts of each connection. */
+export interface ConnectionParts {
+  readonly createBudget: () => AnswerBudget;
+  /** Makes the connector of a connection whose answers this budget bounds. */
+  readonly createConnector: (budget: AnswerBudget) => buildConnector.connector;
 }
 
 /** The part of a request that the pools see. */
@@ -27,9 +35,6 @@ export interface Sendable extends Dispatcher.DispatchHandler {
   /** True once the request has ended, which may be while it waits for a connection. */
   readonly hasEnded: boolean;
 }
-
-/** Larger response headers end the request, in bytes: no answer to a webhook needs them. */
-const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
  * The last second of a receiver's `Keep-Alive: timeout=5`, in ms. A pool sends no request in it, since the receiver may
@@ -43,9 +48,12 @@ export class Connection extends Client {
   served = 0;
   isBusy = false;
 
-  constructor(pool: OriginPool, connect: buildConnector.connector, idleTimeoutMs: number) {
+  readonly budget: AnswerBudget;
+
+  constructor(pool: OriginPool, { createBudget, createConnector }: ConnectionParts, idleTimeoutMs: number) {
+    const budget = createBudget();
     super(pool.origin, {
-      connect,
+      connect: createConnector(budget),
       pipelining: 1,
       allowH2: false,
       // The sender's timer wheel keeps all timeouts.
@@ -54,9 +62,11 @@ export class Connection extends Client {
       keepAliveTimeout: idleTimeoutMs,
       keepAliveMaxTimeout: idleTimeoutMs,
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
+      // The budget of the answer is used up first.
+      maxHeaderSize: budget.limits.overheadBytes,
     });
     this.pool = pool;
+    this.budget = budget;
   }
 }
 
@@ -79,7 +89,7 @@ class OriginPool {
 }
 
 export class Agents {
-  readonly #connect: buildConnector.connector;
+  readonly #parts: ConnectionParts;
   readonly #limits: AgentLimits;
   readonly #pools = new Map<string, OriginPool>();
   /** The idle connections of all pools; the first has been idle longest. */
@@ -90,8 +100,8 @@ export class Agents {
   readonly #starved = new Set<OriginPool>();
   readonly #connections = new Set<Connection>();
 
-  constructor(connect: buildConnector.connector, limits: AgentLimits) {
-    this.#connect = connect;
+  constructor(parts: ConnectionParts, limits: AgentLimits) {
+    this.#parts = parts;
     this.#limits = limits;
   }
 
@@ -174,7 +184,7 @@ export class Agents {
   }
 
   #openIn(pool: OriginPool): Connection {
-    const connection = new Connection(pool, this.#connect, this.#limits.idleTimeoutMs);
+    const connection = new Connection(pool, this.#parts, this.#limits.idleTimeoutMs);
     this.#pools.set(pool.origin, pool);
     this.#connections.add(connection);
     pool.open += 1;
@@ -227,6 +237,7 @@ export class Agents {
 
 function start(connection: Connection, request: Sendable): void {
   connection.isBusy = true;
+  connection.budget.begin();
   request.connection = connection;
   connection.dispatch(request.options, request);
 }

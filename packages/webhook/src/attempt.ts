@@ -16,8 +16,8 @@ import {
   type Settlement,
   settle,
 } from "@posthaste/core/delivery/outcome";
+import type { KeptBody } from "./kept-body.ts";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
-import type { KeptBody } from "./response.ts";
 import type { Post, PostListener } from "./send.ts";
 
 /** The parts of a sender that all of its attempts share. */
@@ -27,7 +27,7 @@ export interface AttemptContext {
   /** Called for each post that has its outcome. */
   readonly onOutcome: (post: Post) => void;
   /** Called for each post that has ended. */
-  readonly onEnd: () => void;
+  readonly onEnd: (post: Post) => void;
 }
 
 export class Attempt implements PostListener {
@@ -73,9 +73,9 @@ export class Attempt implements PostListener {
 
   onEnd(post: Post): void {
     this.#running -= 1;
-    this.#context.onEnd();
+    this.#context.onEnd(post);
     if (this.#isStarting) return;
-    this.#listener.onEnd(this.#posts.indexOf(post));
+    this.#listener.onEnd(this.#posts.indexOf(post), post);
     this.#finishIfDone();
   }
 
@@ -93,15 +93,15 @@ export class Attempt implements PostListener {
     this.#isStarting = false;
     for (const post of this.#posts) this.#tellOutcome(post);
     if (this.#report !== null) this.#listener.onSettled(this.#report);
-    for (const [index, post] of this.#posts.entries()) if (post.hasEnded) this.#listener.onEnd(index);
+    for (const [index, post] of this.#posts.entries()) if (post.hasEnded) this.#listener.onEnd(index, post);
     this.#finishIfDone();
   }
 
   #finishIfDone(): void {
     const report = this.#report;
     if (report === null || this.#running > 0) return;
-    const isWhole = report.urls.length === this.#posts.length;
-    this.#listener.onFinished(isWhole ? report : { ...report, urls: this.#results() });
+    const isFinal = report.urls.length === this.#posts.length && !this.#posts.some(({ isOverBudget }) => isOverBudget);
+    this.#listener.onFinished(isFinal ? report : { ...report, urls: this.#results() });
   }
 
   #results(): readonly UrlResult[] {

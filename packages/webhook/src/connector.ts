@@ -11,6 +11,7 @@ import { connect as connectTls, createSecureContext, getCACertificates, type Sec
 import { PosthasteError } from "@posthaste/core/errors";
 import type { buildConnector } from "undici";
 import type { AddressGuard } from "./address-guard.ts";
+import type { ConnectionParts } from "./agents.ts";
 import { ADDRESS_REFUSED, DNS_FAILED, isSystemFailure, SendError, TIMED_OUT, TLS_FAILED } from "./errors.ts";
 import { skipContinue } from "./interim-answers.ts";
 import type { Resolve, ResolvedAddress } from "./resolve.ts";
@@ -40,8 +41,11 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
 }
 
-/** Makes a connector for undici. Every failure reaches its callback as an error that `toRequestError` knows. */
-export function createConnector(options: ConnectorOptions): buildConnector.connector {
+/**
+ * Makes connectors for undici. Every failure reaches the callback of a connector as an error that `toRequestError`
+ * knows.
+ */
+export function createConnectors(options: ConnectorOptions): ConnectionParts["createConnector"] {
   const { extraCa } = options;
   const secureContext = createSecureContext(
     extraCa === undefined ? {} : { ca: [...getCACertificates("default"), ...parseAuthorities(extraCa)] },
@@ -65,12 +69,15 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       addresses,
       secureContext: isSecure ? secureContext : null,
     });
-    return skipContinue(await connected(socket, isSecure, options));
+    return connected(socket, isSecure, options);
   }
 
-  return (target, callback) => {
+  return (budget) => (target, callback) => {
     open(target).then(
-      (socket) => callback(null, socket),
+      (socket) => {
+        budget.guard(socket);
+        callback(null, skipContinue(socket));
+      },
       (reason: unknown) => callback(reason instanceof Error ? reason : new SendError("", String(reason)), null),
     );
   };

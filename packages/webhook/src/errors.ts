@@ -8,6 +8,7 @@ import { errors } from "undici";
 /** The codes of the errors that this package makes. */
 export const ADDRESS_REFUSED = "POSTHASTE_ADDRESS_REFUSED";
 export const TIMED_OUT = "POSTHASTE_TIMED_OUT";
+export const ANSWER_OVER_BUDGET = "POSTHASTE_ANSWER_OVER_BUDGET";
 export const SHUTTING_DOWN = "POSTHASTE_SHUTTING_DOWN";
 export const TLS_FAILED = "POSTHASTE_TLS_FAILED";
 export const DNS_FAILED = "POSTHASTE_DNS_FAILED";
@@ -26,6 +27,7 @@ export class SendError extends Error {
 const TABLE: ReadonlyMap<string, RequestError> = new Map([
   [ADDRESS_REFUSED, "address_refused"],
   [TIMED_OUT, "timeout"],
+  [ANSWER_OVER_BUDGET, "answer_over_budget"],
   [SHUTTING_DOWN, "shutting_down"],
   [TLS_FAILED, "tls_failure"],
   [DNS_FAILED, "dns_failure"],

@@ -10,6 +10,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export interface SenderMetrics {
   /** Counts a POST with its outcome; the error is null when a status arrived. */
   count(outcome: AttemptOutcome, error: RequestError | null): void;
+  /** Counts an answer that went over its budget. */
+  countOverBudget(): void;
 }
 
 /**
@@ -42,7 +44,15 @@ export function createSenderMetrics(registry: Registry, requestsInFlight: () => 
       this.set(requestsInFlight());
     },
   });
+  const overBudget = new Counter({
+    name: "posthaste_answers_over_budget_total",
+    help: "Answers of receivers that were cut off for their bytes or pieces, before their final status or after it.",
+    registers: [registry],
+  });
   return {
+    countOverBudget() {
+      overBudget.inc();
+    },
     count(outcome, error) {
       const key = countKey(outcome, error ?? "none");
       counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -6,7 +6,7 @@ export interface UrlResult {
   readonly url: string;
   readonly outcome: AttemptOutcome;
   readonly status: number | null;
-  /** Null when a status arrived. */
+  /** Null when a status arrived, unless the rest of the answer went over its budget. */
   readonly error: RequestError | null;
   /** The time from the start of the request to the end of the response headers, or to the failure. */
   readonly durationMs: number;
@@ -31,6 +31,15 @@ export interface AttemptReport {
 /** The reason for the outcome of a URL's request. */
 export type OutcomeDetails = Pick<UrlResult, "status" | "error" | "notBeforeMs">;
 
+/** The end of a URL's request. */
+export interface EndDetails {
+  readonly outcome: AttemptOutcome | null;
+  /** The answer went over its budget, before its final status or after it. */
+  readonly isOverBudget: boolean;
+  /** The processor time of reading the answer, in ms. */
+  readonly answerMs: number;
+}
+
 /**
  * The listener of whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order.
  * The attempt calls no method before `attempt` has returned. No method may throw.
@@ -39,7 +48,7 @@ export interface AttemptListener {
   /** Called once for each request, when it has its outcome. */
   onOutcome(index: number, outcome: AttemptOutcome, details: OutcomeDetails): void;
   /** Called once for each request, when it has ended; `onOutcome` was called before. */
-  onEnd(index: number): void;
+  onEnd(index: number, details: EndDetails): void;
   /**
    * Called once: under `any` at the first 2xx or when every URL failed, under `each` when every URL has its outcome.
    */

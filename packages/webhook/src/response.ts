@@ -1,6 +1,9 @@
 /** Keeps the start of a response body for the delivery log, with every known secret masked. */
 import type { Destination } from "@posthaste/core/config/destination";
+import type { KeptBody } from "./kept-body.ts";
 import { maskSecrets } from "./mask.ts";
+
+type Kept = Pick<KeptBody, "bytes" | "isCut">;
 
 /** Shorter values, in characters, are no secrets, and masking them would make the answer unreadable. */
 const SHORTEST_MASKED = 4;
@@ -64,20 +67,13 @@ function addForms(forms: Set<string>, secret: string): void {
   }
 }
 
-/** The kept start of a response body. */
-export interface KeptBody {
-  readonly chunks: readonly Uint8Array[];
-  /** The body went on, or did not come to its end. */
-  readonly isCut: boolean;
-}
-
 /**
  * Makes the text of an answer for the log: at most `limit` characters. Secrets are masked before the text is cut, so
  * that no part of a secret is left at its end. The same holds where the kept body itself was cut. Answers null for an
  * empty body. Bytes that are not UTF-8 become U+FFFD.
  */
-export function toAnswer({ chunks, isCut }: KeptBody, secrets: readonly string[], limit: number): string | null {
-  if (chunks.length === 0) return null;
-  const text = maskSecrets(Buffer.concat(chunks).toString("utf8"), secrets, isCut);
+export function toAnswer({ bytes, isCut }: Kept, secrets: readonly string[], limit: number): string | null {
+  if (bytes === null) return null;
+  const text = maskSecrets(bytes.toString("utf8"), secrets, isCut);
   return text === "" ? null : text.slice(0, limit);
 }

@@ -12,6 +12,9 @@
  *  SD4  When a connection that had served before is lost before the first byte of an answer, the POST is sent once more
  *       on a new connection, within the same time: the receiver's idle timeout crossed our request. A retry would
  *       repeat a POST whose answer was lost anyway, so this risks nothing that at-least-once delivery does not risk.
+ *       An answer that has too many pieces, or bytes beside its body, for its budget (AB1 of answer-budget.ts) ends the
+ *       POST with the error `answer_over_budget`. A pending POST fails with that error. Of an answered POST the
+ *       outcome stays, and the error stands beside the status.
  *  SD5  The POST calls its listener's `onOutcome` once and then its `onEnd` once.
  */
 import {
@@ -26,8 +29,8 @@ import type { Clock } from "@posthaste/core/time";
 import type { Dispatcher } from "undici";
 import type { Agents, Connection, Sendable } from "./agents.ts";
 import { isConnectionLost, SendError, SHUTTING_DOWN, TIMED_OUT, toRequestError } from "./errors.ts";
+import { KeptBody } from "./kept-body.ts";
 import type { Target } from "./request.ts";
-import type { KeptBody } from "./response.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
 
 /** The parts of a sender that all of its requests share. */
@@ -59,7 +62,10 @@ export class Post extends Timed implements Sendable {
   error: RequestError | null = null;
   durationMs = 0;
   notBeforeMs: number | null = null;
+  readonly kept: KeptBody;
   hasEnded = false;
+  isOverBudget = false;
+  answerMs = 0;
 
   readonly #context: SendContext;
   readonly #listener: PostListener;
@@ -67,21 +73,15 @@ export class Post extends Timed implements Sendable {
   #controller: Dispatcher.DispatchController | null = null;
   #hasFirstByte = false;
   #wasResent = false;
-  readonly #kept: Buffer[] = [];
-  #bodyBytes = 0;
-  #isWhole = false;
 
   constructor(context: SendContext, target: Target, headers: string[], body: Uint8Array, listener: PostListener) {
     super();
     this.#context = context;
     this.target = target;
+    this.kept = new KeptBody(context.keptBytes);
     this.#listener = listener;
     this.#startedMs = context.clock.monotonicMs();
     this.options = { path: target.path, method: "POST", headers, body };
-  }
-
-  get kept(): KeptBody {
-    return { chunks: this.#kept, isCut: !this.#isWhole || this.#bodyBytes > this.#context.keptBytes };
   }
 
   start(): void {
@@ -132,15 +132,14 @@ export class Post extends Timed implements Sendable {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const { keptBytes, bodyBytes } = this.#context;
-    if (this.#bodyBytes < keptBytes) this.#kept.push(chunk.subarray(0, keptBytes - this.#bodyBytes));
-    this.#bodyBytes += chunk.length;
-    if (this.#bodyBytes > bodyBytes) controller.abort(CUT_OFF);
+    this.kept.add(chunk);
+    this.connection?.budget.noteBody(chunk.length);
+    if (this.kept.arrived > this.#context.bodyBytes) controller.abort(CUT_OFF);
   }
 
   onResponseEnd(): void {
     const connection = this.connection;
-    this.#isWhole = true;
+    this.kept.end();
     this.#leave();
     // The connection is given back before the listener hears of the end, so that the next request finds it.
     if (connection !== null) this.#context.agents.release(connection);
@@ -157,10 +156,12 @@ export class Post extends Timed implements Sendable {
       agents.resend(connection, this);
       return;
     }
-    const isFailure = this.outcome === null;
+    const error = toRequestError(reason);
+    this.isOverBudget = error === "answer_over_budget";
     this.#leave();
     if (connection !== null) agents.discard(connection);
-    if (isFailure) this.#decideFailed(toRequestError(reason));
+    if (this.outcome === null) this.#decideFailed(error);
+    else if (this.isOverBudget) this.error = error;
     this.#listener.onEnd(this);
   }
 
@@ -199,6 +200,7 @@ export class Post extends Timed implements Sendable {
   /** Releases the timer and the connection that others hold for this POST. */
   #leave(): void {
     this.hasEnded = true;
+    this.answerMs = this.connection?.budget.spentMs() ?? 0;
     this.#context.wheel.remove(this);
     this.connection = null;
     this.#controller = null;

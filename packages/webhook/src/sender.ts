@@ -9,8 +9,9 @@ import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
 import { type AddressRules, createAddressGuard } from "./address-guard.ts";
 import { Agents } from "./agents.ts";
+import { AnswerBudget } from "./answer-budget.ts";
 import { Attempt, type AttemptContext } from "./attempt.ts";
-import { createConnector, type OpenSocket, openSocket } from "./connector.ts";
+import { createConnectors, type OpenSocket, openSocket } from "./connector.ts";
 import { createSenderMetrics } from "./metrics.ts";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import { deliveryHeaders, prepareDestination, type SigningSecret, shownHeaders, type Target } from "./request.ts";
@@ -41,6 +42,10 @@ export interface SenderLimits {
   readonly answerLength: number;
   /** The most bytes of a response body that are read before the connection is closed. */
   readonly bodyBytes: number;
+  /** The most bytes of an answer beside its body: head, interim answers, framing and trailers. */
+  readonly answerOverheadBytes: number;
+  /** The most reads that an answer takes. */
+  readonly answerPieces: number;
   readonly connectionsPerOrigin: number;
   /** The most connections of all origins together. */
   readonly connections: number;
@@ -53,6 +58,10 @@ const DEFAULT_LIMITS: SenderLimits = {
   bodyTimeoutMs: 5_000,
   answerLength: 1_024,
   bodyBytes: 64 * 1024,
+  // Twice as much as large heads have. Whatever the bytes say, the parser needs few ms for them.
+  answerOverheadBytes: 32 * 1024,
+  // A body of the most bytes in segments of a hundred.
+  answerPieces: 1_024,
   // Destinations share hosts, and destinations that hang must leave connections for the others of their host. So this
   // is more than all destinations that hang from their first request on may have (CB3 of connection-budget.ts). With
   // 512, a hundred destinations that hang left the healthy ones of their host no connection for 5 s.
@@ -126,9 +135,9 @@ class Sender implements WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    const { headersTimeoutMs, bodyTimeoutMs, bodyBytes } = this.#limits;
+    const { headersTimeoutMs, bodyTimeoutMs, bodyBytes, answerOverheadBytes, answerPieces } = this.#limits;
     this.#wheel = new TimerWheel(this.#clock, Math.max(headersTimeoutMs, bodyTimeoutMs));
-    const connector = createConnector({
+    const createConnector = createConnectors({
       guard: createAddressGuard(options),
       resolve: options.resolve ?? createResolve(),
       openSocket: options.openSocket ?? openSocket,
@@ -136,7 +145,9 @@ class Sender implements WebhookSender {
       wheel: this.#wheel,
       timeoutMs: headersTimeoutMs,
     });
-    this.#agents = new Agents(connector, this.#limits);
+    const answer = { overheadBytes: answerOverheadBytes, pieces: answerPieces };
+    const createBudget = () => new AnswerBudget(answer, this.#clock);
+    this.#agents = new Agents({ createBudget, createConnector }, this.#limits);
     this.#context = {
       agents: this.#agents,
       wheel: this.#wheel,
@@ -152,8 +163,9 @@ class Sender implements WebhookSender {
       onOutcome: ({ outcome, error }) => {
         if (outcome !== null) metrics.count(outcome, error);
       },
-      onEnd: () => {
+      onEnd: ({ isOverBudget }) => {
         this.#inFlight -= 1;
+        if (isOverBudget) metrics.countOverBudget();
       },
     };
   }

@@ -11,10 +11,10 @@
  * US2  A chunk belongs to its reader: the next read of any socket overwrites the shared buffer.
  */
 import { Socket, type SocketConstructorOpts } from "node:net";
+import { PIECE_BYTES } from "./answer-budget.ts";
 
-/** The most bytes of a read. A read and its callback run without a break, so that one buffer serves all sockets. */
-const READ_BYTES = 64 * 1024;
-const shared = Buffer.allocUnsafeSlow(READ_BYTES);
+/** The buffer of all sockets: a read and its callback run without a break. A read has a piece's bytes at most (AB2). */
+const shared = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
 export class UnbufferedSocket extends Socket {
   #arrived: Buffer | null = null;

@@ -5,7 +5,7 @@ import type { Destination } from "@posthaste/core/config/destination";
 import { type Receiver, type ReceiverOptions, startReceiver } from "@posthaste/testkit/receiver";
 import { Registry } from "prom-client";
 import { onTestFinished } from "vitest";
-import type { AttemptReport } from "../src/report.ts";
+import type { AttemptListener, AttemptReport } from "../src/report.ts";
 import {
   type AttemptRequest,
   createWebhookSender,
@@ -42,7 +42,11 @@ export interface AttemptHandle {
   readonly finished: Promise<AttemptReport>;
 }
 
-export function attempt(sender: WebhookSender, request: AttemptRequest): AttemptHandle {
+export function attempt(
+  sender: WebhookSender,
+  request: AttemptRequest,
+  heard: Partial<AttemptListener> = {},
+): AttemptHandle {
   const settled = Promise.withResolvers<AttemptReport>();
   const finished = Promise.withResolvers<AttemptReport>();
   sender.attempt(request, {
@@ -50,6 +54,7 @@ export function attempt(sender: WebhookSender, request: AttemptRequest): Attempt
     onEnd: () => undefined,
     onSettled: settled.resolve,
     onFinished: finished.resolve,
+    ...heard,
   });
   return { settled: settled.promise, finished: finished.promise };
 }
@@ -59,9 +64,10 @@ export function attemptTo(
   sender: WebhookSender,
   urls: readonly string[],
   fields: Partial<Destination> = {},
+  heard: Partial<AttemptListener> = {},
 ): AttemptHandle {
   const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })), ...fields });
-  return attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 1 });
+  return attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 1 }, heard);
 }
 
 export interface RawServer {

@@ -81,11 +81,10 @@ describe("an endpoint that never comes to the end of its headers", () => {
     expect(result.durationMs).toBeLessThan(20_000);
   });
 
-  it("times out when it answers 100 as fast as it can", async () => {
+  it("is retried when it answers 100 as fast as it can", async () => {
     const server = await useRawServer((socket) => repeat(socket, CONTINUE.repeat(1_000), 1));
-    const result = await resultOf(useSender({ limits: SHORT }), server.url);
-    expect(result).toMatchObject({ outcome: "retryable", error: "timeout" });
-    expect(result.durationMs).toBeLessThan(20_000);
+    const result = await resultOf(useSender(), server.url);
+    expect(result).toMatchObject({ outcome: "retryable", status: null });
   });
 
   it.each([
@@ -115,15 +114,6 @@ describe("an endpoint that never comes to the end of its headers", () => {
     });
     const result = await resultOf(useSender({ openSocket: open }), server.url);
     expect(result).toMatchObject({ outcome: "retryable", status: null });
-  });
-
-  it("is cut off when its headers grow beyond every measure", async () => {
-    const server = await useRawServer((socket) => {
-      socket.write("HTTP/1.1 200 OK\r\n");
-      repeat(socket, `x-more: ${"x".repeat(4_000)}\r\n`, 1);
-    });
-    const result = await resultOf(useSender(), server.url);
-    expect(result).toMatchObject({ outcome: "retryable", error: "bad_response" });
   });
 
   it("frees the connection and the count when the time is over", async () => {

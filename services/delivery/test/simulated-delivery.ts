@@ -283,7 +283,7 @@ export class SimulatedDelivery {
           const settlement = isFirst ? DELIVERED : settle(destination.settle, known);
           listener.onSettled({ settlement, startedAtMs, urls: known });
         }
-        listener.onEnd(index);
+        listener.onEnd(index, { outcome: result.outcome, isOverBudget: false, answerMs: 0 });
       });
     }
   }

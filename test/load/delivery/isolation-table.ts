@@ -59,6 +59,6 @@ export function isolationTable(measured: ReadonlyMap<Neighbour, Medians>): reado
   return lines;
 }
 
-function longestP99Ms(aloneMs: number): number {
+export function longestP99Ms(aloneMs: number): number {
   return Math.max(aloneMs * MOST_TIMES, aloneMs + MOST_MORE_MS);
 }

@@ -68,7 +68,7 @@ export function reasonWords({ reason, deliversAgainSince, success }: Entry): str
   }
   if (typeof reason !== "object" || reason === null) return "attempts fail";
   const { status, error, url } = entryOf(reason);
-  return `${status ?? error} from ${url}`;
+  return `${error ?? status} from ${url}`;
 }
 
 function nextWords({ nextProbe, nextRetry }: Entry, nowMs: number): string {

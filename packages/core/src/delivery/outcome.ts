@@ -11,7 +11,7 @@ import type { DeadLetterReason } from "./dead-letter.ts";
 export const ATTEMPT_OUTCOMES = ["delivered", "retryable", "permanent"] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** Why a request ended without a status; the label `error` of `posthaste_attempts_total`, so the list stays small. */
+/** Why a request failed; the label `error` of `posthaste_attempts_total`, so the list stays small. */
 export const REQUEST_ERRORS = [
   /** The response headers did not end within the time allowed, connecting included. */
   "timeout",
@@ -25,6 +25,8 @@ export const REQUEST_ERRORS = [
   "tls_failure",
   /** What came back is not HTTP/1.1, or its headers are too large. */
   "bad_response",
+  /** The answer takes more bytes or pieces than an answer may. An answered request may have this error too. */
+  "answer_over_budget",
   /** The address is in a network that webhooks may not reach; nothing was sent. */
   "address_refused",
   /**

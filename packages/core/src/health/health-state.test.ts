@@ -119,6 +119,12 @@ describe("the state of a destination", () => {
     expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS).reason?.status).toBe(401);
   });
 
+  it("HJ2: names an answer that went over its budget, though it delivered", () => {
+    const over = answer({ outcome: "delivered", status: 200, error: "answer_over_budget" });
+    const held = [health({ urls: [urlHealth({ ...OPEN, answer: over })] })];
+    expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS).reason).toMatchObject({ error: "answer_over_budget" });
+  });
+
   it("says since when it is well again", () => {
     const held = [health({ deliveredAtMs: 9, recoveredAtMs: 7 }), health({ recoveredAtMs: 8 }), health()];
     expect(judgeHealth(DESTINATION, held, NO_ATTEMPTS)).toMatchObject({ state: "healthy", sinceMs: 8 });

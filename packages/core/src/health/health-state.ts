@@ -154,7 +154,8 @@ function deliversAgainSince(held: readonly DestinationHealth[]): number | null {
 function newestFailure(urls: readonly HealthOfUrl[]): HealthReason | null {
   let newest: HealthReason | null = null;
   for (const { url, answer } of urls) {
-    if (answer === null || answer.outcome === "delivered") continue;
+    // An answer that went over its budget is a failure of its URL, also after a good status.
+    if (answer === null || (answer.outcome === "delivered" && answer.error === null)) continue;
     if (newest === null || answer.atMs > newest.atMs) newest = { ...answer, url };
   }
   return newest;

@@ -8,6 +8,7 @@ import {
   admissionOf,
   B,
   CROWDING,
+  endOf,
   type Given,
   SCARCE,
 } from "../../test/destination-admission.ts";
@@ -33,7 +34,7 @@ describe("whatever happens", () => {
           const shared = new ConnectionBudget(64);
           const admission = admissionOf([A, B], settle, shared);
           const unsettled: { permit: Given; index: number }[] = [];
-          const runningOn: { permit: Given; index: number }[] = [];
+          const runningOn: { permit: Given; index: number; outcome: RequestOutcome }[] = [];
           let nowMs = 0;
           if (hasRate) admission.setRate(50, 0);
           const counts = { arrived: 0, decided: 0 };
@@ -65,12 +66,15 @@ describe("whatever happens", () => {
                 const { permit, index } = chosen;
                 const begun = { startedMs: permit.startedMs, wasProbe: permit.wasProbe(index) };
                 permit.lines[index]?.health.settled(outcome, begun, nowMs);
-                runningOn.push(chosen);
+                runningOn.push({ ...chosen, outcome });
               }
             }
             if (what === "end") {
               const ended = runningOn.shift();
-              ended?.permit.lines[ended.index]?.health.ended();
+              if (ended !== undefined) {
+                const { permit, index } = ended;
+                permit.lines[index]?.health.ended(endOf(ended.outcome), permit.wasProbe(index), nowMs);
+              }
             }
             if (what === "wait") {
               nowMs += passedMs;
@@ -118,8 +122,9 @@ describe("whatever happens", () => {
             const health = ended?.permit.lines[ended.index]?.health;
             if (ended !== undefined && health !== undefined) {
               const begun = { startedMs: ended.permit.startedMs, wasProbe: ended.permit.wasProbe(ended.index) };
-              health.settled(health.url === A ? outcomeOf[A] : outcomeOf[B], begun, nowMs);
-              health.ended();
+              const outcome = health.url === A ? outcomeOf[A] : outcomeOf[B];
+              health.settled(outcome, begun, nowMs);
+              health.ended(endOf(outcome), begun.wasProbe, nowMs);
             }
             for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) take(next);
             const late = () => admission.overdue(nowMs, () => ALONE);
@@ -164,7 +169,7 @@ describe("whatever happens", () => {
             if (chosen === undefined || health === undefined) return;
             const { permit, index } = chosen;
             health.settled(outcome, { startedMs: permit.startedMs, wasProbe: permit.wasProbe(index) }, nowMs);
-            health.ended();
+            health.ended(endOf(outcome), permit.wasProbe(index), nowMs);
           };
           const serve = () => {
             for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) decide(next);
@@ -191,7 +196,7 @@ describe("whatever happens", () => {
             for (let failures = 0; broken?.breaker.state === "closed" && failures < 5; failures++) {
               const begun = { startedMs: nowMs, wasProbe: broken.take(nowMs) };
               broken.settled("failed", begun, nowMs);
-              broken.ended();
+              broken.ended("failed", begun.wasProbe, nowMs);
             }
             if (broken !== undefined) nowMs += 1000;
             if (what === "change") arrived -= admission.configure(urls, settle).length;

@@ -30,7 +30,7 @@ describe("what admission says of a destination of two URLs", () => {
     expect(says(1)).toEqual([true, false, false]);
     permit.lines[1]?.health.settled("delivered", { startedMs: 0, wasProbe: false }, 2);
     expect(says(2)).toEqual([false, false, false]);
-    permit.lines[1]?.health.ended();
+    permit.lines[1]?.health.ended("well", false, 2);
     expect(says(2)).toEqual([false, true, true]);
     admission.urls[1]?.shutUntil(100);
     expect(says(99)).toEqual([false, true, false]);

@@ -172,7 +172,7 @@ describe("destinations that share the connections", () => {
             const health = ended.lines[0]?.health;
             const begun = { startedMs: ended.startedMs, wasProbe: ended.wasProbe(0) };
             health?.settled(isHealthy ? "delivered" : "timed_out", begun, nowMs);
-            health?.ended();
+            health?.ended(isHealthy ? "well" : "failed", begun.wasProbe, nowMs);
             destination.hasAnswered = isHealthy;
           }
           for (let next = admission.next(nowMs); next !== null; next = admission.next(nowMs)) send(next);

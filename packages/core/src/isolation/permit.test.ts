@@ -16,7 +16,7 @@ function brokenLine(url: string): UrlLine<AdmissionRequest> {
   for (let failures = 0; failures < 20; failures++) {
     line.health.take(0);
     line.health.settled("failed", { startedMs: 0, wasProbe: false }, 0);
-    line.health.ended();
+    line.health.ended("failed", false, 0);
   }
   return line;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { endOf } from "../../test/destination-admission.ts";
 import { ConnectionBudget } from "./connection-budget.ts";
 import { type RequestOutcome, UrlHealth, type UrlHealthSettings } from "./url-health.ts";
 
@@ -26,7 +27,7 @@ function fill(health: UrlHealth, nowMs: number): number {
 
 function finish(health: UrlHealth, outcome: RequestOutcome, startedMs: number, nowMs: number): void {
   health.settled(outcome, { startedMs, wasProbe: false }, nowMs);
-  health.ended();
+  health.ended(endOf(outcome), false, nowMs);
 }
 
 describe("the health of a URL", () => {
@@ -35,7 +36,7 @@ describe("the health of a URL", () => {
     expect([fill(health, 0), health.unsettled, health.out]).toEqual([4, 4, 4]);
     health.settled("refused", { startedMs: 0, wasProbe: false }, 10);
     expect([health.unsettled, health.out, health.hasCapacity()]).toEqual([3, 4, true]);
-    health.ended();
+    health.ended("well", false, 10);
     expect([health.unsettled, health.out]).toEqual([3, 3]);
   });
 
@@ -47,7 +48,7 @@ describe("the health of a URL", () => {
       health.settled("delivered", { startedMs: begun, wasProbe: false }, begun);
     }
     expect([begun, health.out]).toEqual([16, 16]);
-    health.ended();
+    health.ended("well", false, 10);
     expect(health.hasCapacity()).toBe(true);
   });
 
@@ -145,7 +146,9 @@ describe("the health of a URL", () => {
     expect(health.obstacle(1000)).toBeNull();
     expect(health.take(1000)).toBe(true);
     health.settled("delivered", { startedMs: 1000, wasProbe: true }, 1010);
-    expect([health.breaker.state, health.unsettled, health.out]).toEqual(["closed", 0, 1]);
+    expect([health.breaker.state, health.unsettled, health.out]).toEqual(["half_open", 0, 1]);
+    health.ended("well", true, 1020);
+    expect([health.breaker.state, health.out]).toEqual(["closed", 0]);
   });
 
   it("starts with a first limit again when its breaker closes: it had fallen by a dead receiver", () => {
@@ -157,7 +160,24 @@ describe("the health of a URL", () => {
     expect(health.limit).toBeLessThan(4);
     health.take(7000);
     health.settled("delivered", { startedMs: 7000, wasProbe: true }, 7001);
+    health.ended("well", true, 7001);
     expect(health.limit).toBeGreaterThanOrEqual(4);
+  });
+
+  it("UH1: counts an answer that went over its budget after a good status as a failure, for the breaker alone", () => {
+    const health = healthIn();
+    for (let index = 0; index < 5; index++) {
+      health.take(index);
+      health.settled("delivered", { startedMs: index, wasProbe: false }, index);
+      expect(health.breaker.state).toBe("closed");
+      health.ended("over_budget", false, index);
+    }
+    expect([health.breaker.state, health.isHealthy, health.obstacle(5)]).toEqual(["open", true, "breaker_open"]);
+    health.take(1004);
+    health.settled("delivered", { startedMs: 1004, wasProbe: true }, 1005);
+    health.ended("over_budget", true, 1005);
+    // The probe failed, so that the next one goes after twice the time.
+    expect([health.breaker.state, health.breaker.nextProbeMs]).toEqual(["open", 3005]);
   });
 
   it("UH4: is counted among those not known to be healthy until something comes back", () => {
@@ -169,7 +189,7 @@ describe("the health of a URL", () => {
     expect([shared.out, shared.unconfirmed]).toEqual([4, 0]);
     health.passed(201);
     expect([shared.out, shared.unconfirmed]).toEqual([4, 4]);
-    health.ended();
+    health.ended("well", false, 10);
     expect([shared.out, shared.unconfirmed]).toEqual([3, 3]);
   });
 

@@ -11,6 +11,8 @@
  * out. `reset` leads from suspect to unknown.
  * UH1  The concurrency limit counts unsettled requests alone. Those that run on have a bound of their own,
  *      `limit.most`. An outcome is a sign of life, whatever still runs on.
+ *      For the breaker a request succeeds at its end: an answer that goes over its budget after a good status is a
+ *      failure.
  * UH2  An obstacle (an open breaker, a `Retry-After`) is this URL's own: it says nothing of the destination's other
  *      URLs.
  * UH3  A URL is *sound* while its breaker is closed, its last request neither timed out nor was answered 429, and it is
@@ -38,6 +40,12 @@ import { StallDetector } from "./stall-detector.ts";
  * no answer came in time. `throttled`: it was answered 429.
  */
 export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | "throttled";
+
+/**
+ * How a request with an outcome ended, for the URL's breaker. `well`: it was delivered or refused. `over_budget`: the
+ * answer went over its budget after such an outcome. `failed`: its outcome was a failure, which the breaker counted.
+ */
+export type RequestEnd = "well" | "over_budget" | "failed";
 
 /** What stands against any request to the URL now. `soon`: a `Retry-After` that ends within `SOON_MS`. */
 export type Obstacle = "breaker_open" | "retry_after" | "soon";
@@ -234,8 +242,6 @@ export class UrlHealth {
     this.#unsettled -= 1;
     this.#runningOn += 1;
     if (outcome === "delivered" || outcome === "refused") {
-      if (this.#breaker.state !== "closed") this.#limit.reset();
-      this.#breaker.succeeded();
       this.#limit.succeeded(unsettled, this.#times.leastMs);
       return;
     }
@@ -244,9 +250,13 @@ export class UrlHealth {
   }
 
   /** A request with an outcome has ended. */
-  ended(): void {
+  ended(end: RequestEnd, wasProbe: boolean, nowMs: number): void {
     this.#runningOn -= 1;
     this.#countOut(-1);
+    if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);
+    if (end !== "well") return;
+    if (this.#breaker.state !== "closed") this.#limit.reset();
+    this.#breaker.succeeded();
   }
 
   /** `ms` passed in which this process was not blocked. */

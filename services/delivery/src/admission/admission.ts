@@ -21,7 +21,7 @@
 
 import { isWindowOver } from "@posthaste/core/delivery/retry-plan";
 import type { DeferralCause, DeferredPart } from "@posthaste/core/isolation/permit";
-import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
+import type { RequestEnd, RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { Clock } from "@posthaste/core/time";
 import type { PartitionWindow } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";
@@ -143,12 +143,14 @@ export class Admission implements AttemptFeedback {
     else this.#serve(active, nowMs);
   }
 
-  ended(permit: DeliveryPermit, index: number): void {
+  ended(permit: DeliveryPermit, index: number, end: RequestEnd): void {
     const nowMs = this.#options.clock.monotonicMs();
     const active = this.#destinations.use(permit.request.destination.id, nowMs);
-    permit.lines[index]?.health.ended();
+    permit.lines[index]?.health.ended(end, permit.wasProbe(index), nowMs);
     if (permit.isLast) active.reserved -= 1;
-    if (active.admission.waiting > 0) this.#sendWaiting(active, nowMs);
+    if (active.admission.waiting === 0) return;
+    if (end === "over_budget") this.#serve(active, nowMs);
+    else this.#sendWaiting(active, nowMs);
   }
 
   leftOutTillMs({ request, lines }: DeliveryPermit): readonly (number | null)[] {

@@ -1,6 +1,6 @@
 /** The port of the attempt, the stage after admission, and what the attempt tells admission. */
 import type { Permit } from "@posthaste/core/isolation/permit";
-import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
+import type { RequestEnd, RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";
 
 /** A delivery's permit. The attempt tells admission the outcome and the end of the request to each of its URLs. */
@@ -20,7 +20,7 @@ export interface AttemptFeedback {
    */
   settled(permit: DeliveryPermit, index: number, outcome: RequestOutcome, shutMs: number | null): void;
   /** A request has ended. */
-  ended(permit: DeliveryPermit, index: number): void;
+  ended(permit: DeliveryPermit, index: number, end: RequestEnd): void;
   /**
    * Under `settle: any`: when each URL that the permit leaves out may be called, in ms since the epoch, or null for a
    * URL without a `Retry-After`. Empty when the permit leaves none out.

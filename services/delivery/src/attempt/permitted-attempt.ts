@@ -4,12 +4,12 @@ import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Clock } from "@posthaste/core/time";
-import type { AttemptListener, AttemptReport, OutcomeDetails } from "@posthaste/webhook/report";
+import type { AttemptListener, AttemptReport, EndDetails, OutcomeDetails } from "@posthaste/webhook/report";
 import type { AttemptFeedback, DeliveryPermit } from "../admission/attempt-port.ts";
 import { shutForMs } from "../admission/shut-for-ms.ts";
 import { toError } from "../to-error.ts";
 import type { OutcomePort } from "./outcome-port.ts";
-import { toRequestOutcome } from "./request-outcome.ts";
+import { toRequestEnd, toRequestOutcome } from "./request-outcome.ts";
 
 export interface PermittedAttemptOptions {
   readonly outcomes: OutcomePort;
@@ -44,9 +44,9 @@ export class PermittedAttempt implements AttemptListener {
     }
   }
 
-  onEnd(index: number): void {
+  onEnd(index: number, details: EndDetails): void {
     try {
-      this.#feedback.ended(this.#permit, index);
+      this.#feedback.ended(this.#permit, index, toRequestEnd(details));
     } catch (error) {
       this.#options.onFailure(toError(error));
     }

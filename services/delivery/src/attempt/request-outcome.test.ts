@@ -2,7 +2,7 @@ import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { OutcomeDetails } from "@posthaste/webhook/report";
 import { describe, expect, it } from "vitest";
-import { toRequestOutcome } from "./request-outcome.ts";
+import { toRequestEnd, toRequestOutcome } from "./request-outcome.ts";
 
 type Result = OutcomeDetails & { readonly outcome: AttemptOutcome };
 
@@ -23,5 +23,17 @@ describe("a URL's health", () => {
     ["429", answered("retryable", 429), "throttled"],
   ])("after %s", (_, result, outcome) => {
     expect(toRequestOutcome(result.outcome, result)).toBe(outcome);
+  });
+});
+
+describe("a URL's breaker", () => {
+  it.each([
+    ["a 2xx", "delivered", false, "well"],
+    ["a refusal", "permanent", false, "well"],
+    ["a 2xx whose answer goes on for too long", "delivered", true, "over_budget"],
+    ["an answer that is too long before its status", "retryable", true, "failed"],
+    ["a failure", "retryable", false, "failed"],
+  ] as const)("after %s", (_, outcome, isOverBudget, end) => {
+    expect(toRequestEnd({ outcome, isOverBudget, answerMs: 0 })).toBe(end);
   });
 });

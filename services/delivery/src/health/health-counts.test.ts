@@ -66,6 +66,14 @@ describe("what a process counts of a destination", () => {
     ]);
   });
 
+  it("is a failure where the rest of a delivered answer went over its budget", () => {
+    const counts = new DestinationsCounts();
+    counts.finished("a", report(1, result({ error: "answer_over_budget" })));
+    const held = counts.get("a");
+    expect([...(held?.failures.values() ?? [])]).toMatchObject([{ answer: "answer_over_budget", count: 1 }]);
+    expect([...(held?.answers.values() ?? [])]).toMatchObject([{ outcome: "delivered", error: "answer_over_budget" }]);
+  });
+
   it("is its deferrals by cause", () => {
     const counts = new DestinationsCounts();
     for (const cause of ["breaker_open", "breaker_open", "window_full"] as const) counts.deferred("a", cause, 10);

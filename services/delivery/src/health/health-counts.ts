@@ -83,7 +83,8 @@ export class DestinationsCounts implements HealthPort {
       const answer = counts.answers.get(url);
       if (answer === undefined) counts.answers.set(url, { atMs, outcome, status, error, durationMs });
       else if (atMs >= answer.atMs) Object.assign(answer, { atMs, outcome, status, error, durationMs });
-      if (outcome !== "delivered") countFailure(counts.failures, url, errorOf({ status, error }));
+      // A delivered request has an error where the rest of its answer went over the budget.
+      if (outcome !== "delivered" || error !== null) countFailure(counts.failures, url, errorOf({ status, error }));
     }
   }
 

@@ -222,7 +222,7 @@ describe("an attempt of several URLs", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(1, "retryable", asked);
-    observed.listener.onEnd(1);
+    observed.listener.onEnd(1, { outcome: "retryable", isOverBudget: false, answerMs: 0 });
     observed.published = [];
     observed.run(observed.retry(1, "deliveries/0/8/0", { attempts: 2, windowStartMs: 990_000, deadlineMs: 1_050_000 }));
     expect(observed.attempted).toEqual([null, [a]]);
@@ -299,7 +299,7 @@ describe("a deferral", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(1, "retryable", retryAfter);
-    observed.listener.onEnd(1);
+    observed.listener.onEnd(1, { outcome: "retryable", isOverBudget: false, answerMs: 0 });
     observed.run(observed.retry(1, "deliveries/0/8/0", {}));
     observed.listener.onSettled(observed.answered(200));
     expect(observed.loggedDeferrals).toMatchObject([
@@ -311,7 +311,7 @@ describe("a deferral", () => {
     observed.destination = { ...DESTINATION, settle: "each" };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));
     observed.listener.onOutcome(1, "retryable", retryAfter);
-    observed.listener.onEnd(1);
+    observed.listener.onEnd(1, { outcome: "retryable", isOverBudget: false, answerMs: 0 });
     const task = observed.retry(1, "deliveries/0/8/0", {});
     const window = { ...task.window, isRevoked: false };
     observed.run({ ...task, window } as unknown as typeof task);

@@ -85,7 +85,7 @@ function Why({ health }: { readonly health: DestinationHealth }) {
   const parts = [
     reason !== null && state !== "healthy" && (
       <>
-        <strong>{reason.status ?? reason.error ?? "no answer"}</strong> from{" "}
+        <strong>{reason.error ?? reason.status ?? "no answer"}</strong> from{" "}
         <code title={reason.url}>{shortUrl(reason.url, all)}</code>
         {all.length > 1 && ` (URL ${all.indexOf(reason.url) + 1} of ${all.length})`}
       </>

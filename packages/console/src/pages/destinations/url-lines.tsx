@@ -67,7 +67,7 @@ function Breaker({ url: { breaker, openSince, nextProbe, notBefore, answer } }: 
       ) : (
         <span title={answer.time}>
           {", last "}
-          <strong>{answer.status ?? answer.error ?? "no answer"}</strong> in {rateOf(answer.durationMs)} ms
+          <strong>{answer.error ?? answer.status ?? "no answer"}</strong> in {rateOf(answer.durationMs)} ms
         </span>
       )}
       {notBefore !== null && (

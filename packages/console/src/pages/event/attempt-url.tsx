@@ -38,7 +38,8 @@ export function AttemptUrl({ attempt, answered, name, isStopped }: AttemptUrlPro
         <strong>{urlWords}</strong>
         <span>
           POST{attempt.bodyBytes !== null && ` ${bytesOf(attempt.bodyBytes)}`} · {countOf(Math.round(durationMs))} ms{" "}
-          {status ?? `no answer${error === null ? "" : ` (${error})`}`}
+          {status ?? "no answer"}
+          {error !== null && ` (${error})`}
         </span>
         <code className={styles["of"]}>{url}</code>
       </p>

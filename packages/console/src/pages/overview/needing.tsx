@@ -96,7 +96,7 @@ function Row({ destination }: { readonly destination: Destination }) {
 /** Of one that delivers again, how much failed before. */
 function wordsOf({ reason, success, deliversAgainSince }: Destination): string {
   if (deliversAgainSince !== null && success !== null) return `${shareOf(1 - success)} of 5 m failed`;
-  if (reason !== null) return String(reason.status ?? reason.error ?? "no answer");
+  if (reason !== null) return String(reason.error ?? reason.status ?? "no answer");
   return success === null || success === 0
     ? "no answer is known"
     : `answers again, ${shareOf(1 - success)} of 5 m failed`;

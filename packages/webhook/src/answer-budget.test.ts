@@ -1,0 +1,88 @@
+import { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { AnswerBudget, PIECE_BYTES } from "./answer-budget.ts";
+
+const LIMITS = { overheadBytes: 100, pieces: 5 };
+
+/** A socket that has these pieces to read, in turn, behind a budget whose clock a test sets. */
+function guarded(...pieces: readonly (string | null)[]) {
+  const clock = { nowMs: 0, monotonicMs: () => clock.nowMs };
+  const budget = new AnswerBudget(LIMITS, clock);
+  const socket = new Socket();
+  const left = [...pieces];
+  const sizes: (number | undefined)[] = [];
+  socket.read = (size) => {
+    sizes.push(size);
+    const piece = left.shift() ?? null;
+    return piece === null ? null : Buffer.from(piece);
+  };
+  const errors: Error[] = [];
+  socket.on("error", (error) => errors.push(error));
+  budget.guard(socket);
+  return { socket, budget, clock, errors, sizes };
+}
+
+describe("the budget of an answer", () => {
+  it("AB1: ends the connection with the byte that is too much, whatever pieces it comes in", async () => {
+    const { socket, errors } = guarded("x".repeat(60), "x".repeat(40), "x");
+    expect([socket.read()?.length, socket.read()?.length]).toEqual([60, 40]);
+    expect([socket.read(), socket.destroyed]).toEqual([null, true]);
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect(errors).toMatchObject([{ code: "POSTHASTE_ANSWER_OVER_BUDGET" }]);
+  });
+
+  it("AB1: counts no byte of the body", () => {
+    const { socket, budget } = guarded("x".repeat(90), "x".repeat(90), "x".repeat(90));
+    for (let piece = 0; piece < 3; piece += 1) {
+      expect(socket.read()?.length).toBe(90);
+      budget.noteBody(90);
+    }
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it("AB1: ends the connection with the piece that is too much, however small they are", () => {
+    const { socket } = guarded("x", "x", "x", null, "x", "x", "x");
+    while (!socket.destroyed && socket.read() !== null);
+    expect(socket.destroyed).toBe(false);
+    expect([socket.read(), socket.read(), socket.read()]).toEqual([Buffer.from("x"), Buffer.from("x"), null]);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it("AB1: begins anew with each request of the connection", () => {
+    const { socket, budget } = guarded(...Array.from({ length: 20 }, () => "x".repeat(60)));
+    for (let request = 0; request < 20; request += 1) {
+      budget.begin();
+      expect(socket.read()?.length).toBe(60);
+    }
+  });
+
+  it("AB2: reads a piece at a time where more has come, and as much as its reader asks for", () => {
+    const { socket, sizes } = guarded("x", "x", "x");
+    socket.read();
+    Object.defineProperty(socket, "readableLength", { value: PIECE_BYTES + 1 });
+    socket.read();
+    socket.read(0);
+    expect(sizes).toEqual([undefined, PIECE_BYTES, 0]);
+  });
+
+  it("AB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
+    const { socket, budget, clock } = guarded("x", null, "x", null, "x", null);
+    socket.read();
+    clock.nowMs = 1;
+    expect(budget.spentMs()).toBe(1);
+    socket.read();
+    clock.nowMs = 1_000;
+    expect(budget.spentMs()).toBe(1);
+    socket.read();
+    clock.nowMs = 1_000.5;
+    socket.read();
+    expect(budget.spentMs()).toBe(1.5);
+    socket.read();
+    clock.nowMs = 60_000;
+    expect(budget.spentMs()).toBe(3.5);
+    budget.begin();
+    expect(budget.spentMs()).toBe(0);
+    clock.nowMs = 60_001;
+    expect(budget.spentMs()).toBe(1);
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * The budget of an answer, kept at the socket: it holds whatever the answer is made of, and whatever the parser does.
+ *
+ * Owns the counts of one connection from the start of a request to the start of the next.
+ *  AB1  An answer has at most `overheadBytes` on the wire beside its body (head, interim answers, framing and trailers
+ *       together) and `pieces` reads. The read that goes beyond returns nothing and destroys the socket.
+ *  AB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
+ *  AB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
+ *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still.
+ */
+import type { Socket } from "node:net";
+import type { Clock } from "@posthaste/core/time";
+import { ANSWER_OVER_BUDGET, SendError } from "./errors.ts";
+
+export interface AnswerLimits {
+  readonly overheadBytes: number;
+  readonly pieces: number;
+}
+
+/** In bytes. The parser needs a third of a millisecond for the dearest of this length. */
+export const PIECE_BYTES = 4 * 1024;
+
+/** A multiple of the time that the dearest piece needs on a slow machine, in ms. */
+const MOST_PIECE_MS = 2;
+
+export class AnswerBudget {
+  readonly limits: AnswerLimits;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  /** The bytes that were read, without those of the body. */
+  #overheadBytes = 0;
+  #pieces = 0;
+  #spentMs = 0;
+  /** When the parser got the piece that it works on; null while it has none. */
+  #readAtMs: number | null = null;
+
+  constructor(limits: AnswerLimits, clock: Pick<Clock, "monotonicMs">) {
+    this.limits = limits;
+    this.#clock = clock;
+  }
+
+  /** A request begins: what follows is its answer. */
+  begin(): void {
+    this.#overheadBytes = 0;
+    this.#pieces = 0;
+    this.#spentMs = 0;
+    if (this.#readAtMs !== null) this.#readAtMs = this.#clock.monotonicMs();
+  }
+
+  /** Takes bytes of the body out of the count: the body has a bound of its own. */
+  noteBody(bytes: number): void {
+    this.#overheadBytes -= bytes;
+  }
+
+  /** Returns the ms that the answer has cost so far (AB3). */
+  spentMs(): number {
+    return this.#readAtMs === null ? this.#spentMs : this.#spentMs + this.#pieceMs(this.#readAtMs);
+  }
+
+  /** Puts the budget between the socket and the reader of the socket. */
+  guard(socket: Socket): void {
+    const read: (size?: number) => unknown = socket.read.bind(socket);
+    socket.read = (size?: number) => {
+      this.#endPiece();
+      const chunk = read(size ?? (socket.readableLength > PIECE_BYTES ? PIECE_BYTES : undefined));
+      if (!(chunk instanceof Buffer) || this.#take(chunk.length)) return chunk;
+      socket.destroy(new SendError(ANSWER_OVER_BUDGET, "the answer takes more to read than an answer may"));
+      return null;
+    };
+  }
+
+  /** Counts a piece. False when the answer is over its budget (AB1). */
+  #take(bytes: number): boolean {
+    this.#overheadBytes += bytes;
+    this.#pieces += 1;
+    if (this.#overheadBytes > this.limits.overheadBytes || this.#pieces > this.limits.pieces) return false;
+    this.#readAtMs = this.#clock.monotonicMs();
+    return true;
+  }
+
+  #endPiece(): void {
+    if (this.#readAtMs === null) return;
+    this.#spentMs += this.#pieceMs(this.#readAtMs);
+    this.#readAtMs = null;
+  }
+
+  #pieceMs(readAtMs: number): number {
+    return Math.min(this.#clock.monotonicMs() - readAtMs, MOST_PIECE_MS);
+  }
+}
