@@ -66,7 +66,13 @@ describe("the budget of an answer", () => {
   });
 
   it("AB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
-    const { socket, budget, clock } = guarded("x", null, "x", null, "x", null);
+    const { socket, budget, clock } = guarded("x", null, "x", null, "x", null, "x", null);
+    socket.read();
+    clock.nowMs = 500;
+    // The first piece is small.
+    expect(budget.spentMs()).toBe(0);
+    socket.read();
+    clock.nowMs = 0;
     socket.read();
     clock.nowMs = 1;
     expect(budget.spentMs()).toBe(1);

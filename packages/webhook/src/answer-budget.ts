@@ -6,7 +6,8 @@
  *       together) and `pieces` reads. The read that goes beyond returns nothing and destroys the socket.
  *  AB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
  *  AB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
- *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still.
+ *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still. An answer
+ *       of one small piece costs next to nothing and counts as nothing, so that most answers need no clock.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "@posthaste/core/time";
@@ -22,6 +23,9 @@ export const PIECE_BYTES = 4 * 1024;
 
 /** A multiple of the time that the dearest piece needs on a slow machine, in ms. */
 const MOST_PIECE_MS = 2;
+
+/** A first piece of no more bytes is small. */
+const SMALL_BYTES = 1024;
 
 export class AnswerBudget {
   readonly limits: AnswerLimits;
@@ -73,7 +77,7 @@ export class AnswerBudget {
     this.#overheadBytes += bytes;
     this.#pieces += 1;
     if (this.#overheadBytes > this.limits.overheadBytes || this.#pieces > this.limits.pieces) return false;
-    this.#readAtMs = this.#clock.monotonicMs();
+    if (this.#pieces > 1 || bytes > SMALL_BYTES) this.#readAtMs = this.#clock.monotonicMs();
     return true;
   }
 
