@@ -42,6 +42,11 @@ const budget = damagesOf(
   "packages/webhook/test/hostile-answers.test.ts",
 );
 const urlHealth = damagesOf(`${CORE}/isolation/url-health.ts`, `${CORE}/isolation/url-health.test.ts`);
+const answerCost = damagesOf(
+  `${CORE}/isolation/answer-cost.ts`,
+  `${CORE}/isolation/answer-cost.test.ts`,
+  `${CORE}/isolation/url-health.test.ts`,
+);
 const followUps = damagesOf(`${DELIVERY}/outcome/follow-ups.ts`, `${DELIVERY}/outcome/follow-ups.test.ts`);
 const dueGate = damagesOf(`${DELIVERY}/intake/due-gate.ts`, `${DELIVERY}/intake/due-gate.test.ts`);
 
@@ -246,5 +251,18 @@ export const ENGINE = [
     "UH1: an answer that goes over its budget after a good status is no failure",
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,
     "",
+  ),
+  answerCost("AC1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
+  answerCost("AC1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
+  answerCost("AC2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),
+  urlHealth(
+    "UH7: a dear URL has as many requests out as any",
+    "if (this.out > 0 && this.#cost.isDear) return false;",
+    "",
+  ),
+  urlHealth(
+    "UH7: a dear URL is waited for as a quick one",
+    "if (this.#cost.isDear) return false;\n    return",
+    "return",
   ),
 ];

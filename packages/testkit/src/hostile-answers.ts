@@ -3,16 +3,18 @@ import type { Socket } from "node:net";
 
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LENGTH = 64 * 1024;
+/** Header lines and interim answers that leave a head within its budget. */
+const DEAR_BYTES = 30 * 1024;
 
-/** An answer: its start, and the bytes that follow it without end. */
+/** An answer: its start, and the bytes that follow it without end; null for an answer that ends. */
 interface HostileAnswer {
   readonly start: string;
-  readonly endless: string;
+  readonly endless: string | null;
   /** The pause between two writes of `endless`, in ms; by default as fast as the reader takes it. */
   readonly pauseMs?: number;
 }
 
-const repeated = (text: string): string => text.repeat(Math.ceil(LENGTH / text.length));
+const repeated = (text: string, length = LENGTH): string => text.repeat(Math.ceil(length / text.length));
 
 export const HOSTILE_ANSWERS = {
   "endless 102": { start: "", endless: repeated("HTTP/1.1 102 Processing\r\n\r\n") },
@@ -26,12 +28,17 @@ export const HOSTILE_ANSWERS = {
   "one huge header": { start: "HTTP/1.1 200 OK\r\nA: ", endless: repeated("x") },
   "endless body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: repeated("x") },
   "slow drip": { start: "HTTP/1.1 200 OK\r\nA: ", endless: "x", pauseMs: 1 },
+  "dear within its budget": { start: `HTTP/1.1 200 OK\r\n${repeated("a:b\r\n", DEAR_BYTES)}\r\n`, endless: null },
 } as const satisfies Record<string, HostileAnswer>;
 
 export type HostileName = keyof typeof HOSTILE_ANSWERS;
 
 /** Writes the answer until the reader closes the connection. */
 export function answerHostilely(socket: Socket, { start, endless, pauseMs }: HostileAnswer): void {
+  if (endless === null) {
+    socket.end(start);
+    return;
+  }
   if (start !== "") socket.write(start);
   if (pauseMs !== undefined) {
     const timer = setInterval(() => socket.write(endless), pauseMs);

@@ -135,7 +135,7 @@ class ObservedAdmission {
     if (permit === undefined) throw new Error("nothing was sent");
     for (const index of permit.lines.keys()) {
       this.admission.settled(permit, index, outcome, null);
-      this.admission.ended(permit, index, outcome === "delivered" || outcome === "refused" ? "well" : "failed");
+      this.admission.ended(permit, index, outcome === "delivered" || outcome === "refused" ? "well" : "failed", 0);
     }
   }
 

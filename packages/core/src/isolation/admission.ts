@@ -17,6 +17,7 @@
  * AD5  A last attempt (I3) goes whatever stands against its URLs, but for the rate and the connection budget.
  */
 import type { SettleRule } from "../config/destination.ts";
+import { UsualCost } from "./answer-cost.ts";
 import type { ConnectionBudget } from "./connection-budget.ts";
 import { DestinationRate } from "./destination-rate.ts";
 import { LastAttempts } from "./last-attempts.ts";
@@ -42,6 +43,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
   readonly #settings: AdmissionSettings;
   readonly #budget: ConnectionBudget;
   readonly #rememberedLimitOf: RememberedLimitOf;
+  readonly #usualCost: UsualCost;
   readonly #rate = new DestinationRate();
   readonly #last: LastAttempts<T>;
   #lines: readonly UrlLine<T>[] = [];
@@ -58,10 +60,12 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     settings: AdmissionSettings,
     budget: ConnectionBudget,
     rememberedLimitOf: RememberedLimitOf = () => null,
+    usualCost = new UsualCost(),
   ) {
     this.#settings = settings;
     this.#budget = budget;
     this.#rememberedLimitOf = rememberedLimitOf;
+    this.#usualCost = usualCost;
     this.#last = new LastAttempts(this.#rate, settings.longestWaitMs);
   }
 
@@ -207,7 +211,8 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       known.health.reset();
       return known;
     }
-    const health = new UrlHealth(url, this.#settings, this.#budget, this.#rememberedLimitOf(url));
+    const remembered = this.#rememberedLimitOf(url);
+    const health = new UrlHealth(url, this.#settings, this.#budget, remembered, this.#usualCost);
     return { health, queue: new WaitingQueue() };
   }
 

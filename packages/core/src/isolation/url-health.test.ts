@@ -285,6 +285,19 @@ describe("the health of a URL", () => {
     expect(health.isWaitedForBeside(0, 420)).toBe(true);
   });
 
+  it("UH7, I7: has one request out, rests between two and is waited for that long while its answers are dear", () => {
+    const health = healthIn();
+    for (let index = 0; index < 50; index++) {
+      health.take(index * 100);
+      health.settled("delivered", { startedMs: index * 100, wasProbe: false }, index * 100 + 5);
+      health.ended("well", false, index * 100 + 5, 2);
+    }
+    expect([health.obstacle(4906), health.obstacle(4924)]).toEqual(["soon", null]);
+    expect([fill(health, 4924), health.out, health.hasCapacityBeside()]).toEqual([1, 1, false]);
+    expect(health.expectedWaitMs(50, 4924)).toBeGreaterThan(900);
+    expect(health.keepsUp(4924)).toBe(false);
+  });
+
   it("does not count the time for which this process was blocked as time that the receiver needs", () => {
     const health = healthIn();
     health.take(0);

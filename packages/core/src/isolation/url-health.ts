@@ -25,8 +25,11 @@
  * UH6  Beside a URL that can take a delivery now, a delivery waits for one without capacity only while that will have
  *      some soon: it is sound, something came back within 200 ms, it is not clogged (rules CD1 and CD2 of
  *      clog-detector.ts), and the expected wait is short.
+ * UH7  A URL whose answers cost much processor time is slow by that (rules AC1 and AC2 of answer-cost.ts): it has one
+ *      request out, rests after each, and is waited for as long as that takes.
  */
 
+import { AnswerCost, UsualCost } from "./answer-cost.ts";
 import { type BreakerSettings, CircuitBreaker, DEFAULT_BREAKER } from "./circuit-breaker.ts";
 import { ClogDetector } from "./clog-detector.ts";
 import { ConcurrencyLimit, DEFAULT_LIMIT, type LimitSettings } from "./concurrency-limit.ts";
@@ -47,7 +50,7 @@ export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | 
  */
 export type RequestEnd = "well" | "over_budget" | "failed";
 
-/** What stands against any request to the URL now. `soon`: a `Retry-After` that ends within `SOON_MS`. */
+/** What stands against any request to the URL now. `soon`: a `Retry-After` or a rest that ends within `SOON_MS`. */
 export type Obstacle = "breaker_open" | "retry_after" | "soon";
 
 export interface UrlHealthSettings {
@@ -88,6 +91,7 @@ export class UrlHealth {
   readonly #budget: ConnectionBudget;
   readonly #stall = new StallDetector();
   readonly #clog = new ClogDetector();
+  readonly #cost: AnswerCost;
   #state: HealthState = "unknown";
   #wasCongested = false;
   #shutUntilMs = 0;
@@ -106,12 +110,14 @@ export class UrlHealth {
     settings: UrlHealthSettings,
     budget: ConnectionBudget,
     rememberedLimit: number | null = null,
+    usualCost = new UsualCost(),
   ) {
     this.url = url;
     this.#breaker = new CircuitBreaker(settings.breaker);
     this.#limit = new ConcurrencyLimit(settings.limit, rememberedLimit ?? settings.limit.first);
     this.#most = settings.limit.most;
     this.#budget = budget;
+    this.#cost = new AnswerCost(usualCost);
   }
 
   get breaker(): Pick<CircuitBreaker, "state" | "openedMs" | "nextProbeMs"> {
@@ -183,12 +189,14 @@ export class UrlHealth {
   /** What stands against any request now, or null. Asking takes no probe. */
   obstacle(nowMs: number): Obstacle | null {
     if (nowMs < this.#shutUntilMs) return this.#shutUntilMs - nowMs >= SOON_MS ? "retry_after" : "soon";
-    return this.#breaker.canAdmit(nowMs) ? null : "breaker_open";
+    if (!this.#breaker.canAdmit(nowMs)) return "breaker_open";
+    return this.#cost.isResting(nowMs) ? "soon" : null;
   }
 
   /** Whether one more request may begin for a delivery that depends on the URL. */
   hasCapacity(): boolean {
     if (this.#unsettled > 0 && this.#unsettled >= this.#limit.value) return false;
+    if (this.out > 0 && this.#cost.isDear) return false;
     return this.#hasBudget();
   }
 
@@ -197,7 +205,7 @@ export class UrlHealth {
    * concurrency limit, up to `limit.most` (UC1 of url-choice.ts).
    */
   hasCapacityBeside(): boolean {
-    if (this.#state !== "healthy") return this.hasCapacity();
+    if (this.#state !== "healthy" || this.#cost.isDear) return this.hasCapacity();
     return this.#unsettled < this.#most && this.#hasBudget();
   }
 
@@ -249,8 +257,9 @@ export class UrlHealth {
     if (isCongested) this.#limit.congested(startedMs, nowMs);
   }
 
-  /** A request with an outcome has ended. */
-  ended(end: RequestEnd, wasProbe: boolean, nowMs: number): void {
+  /** A request with an outcome has ended. Its answer cost this process `answerMs` of processor time. */
+  ended(end: RequestEnd, wasProbe: boolean, nowMs: number, answerMs = 0): void {
+    this.#cost.note(answerMs, nowMs);
     this.#runningOn -= 1;
     this.#countOut(-1);
     if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);
@@ -292,11 +301,13 @@ export class UrlHealth {
   expectedWaitMs(ahead: number, nowMs: number): number {
     const { meanMs } = this.#times;
     if (this.#isQuick(nowMs)) return 0;
-    return Math.max(this.#limit.waitMs(ahead, meanMs), (meanMs * ahead) / this.#budget.most(this.#state));
+    const byBudgetMs = (meanMs * ahead) / this.#budget.most(this.#state);
+    return Math.max(this.#limit.waitMs(ahead, meanMs), byBudgetMs, this.#cost.turnMs * ahead);
   }
 
-  /** Whether its requests need little time and met no congestion lately. */
+  /** Whether its requests need little time of either process, and met no congestion lately. */
   #isQuick(nowMs: number): boolean {
+    if (this.#cost.isDear) return false;
     return this.#times.meanMs < QUICK_MS && !this.#limit.wasHalved(nowMs, CONGESTION_MEMORY_MS);
   }
 

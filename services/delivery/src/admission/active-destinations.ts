@@ -1,8 +1,8 @@
 /**
  * The destinations that are active in this process, each with its admission and with what this process counts of it.
  *
- * Owns: those admissions, the connection budget that they share, the concurrency limits that URLs of forgotten
- * destinations reached, and the timer that forgets.
+ * Owns: those admissions, the connection budget and the usual cost of an answer, which they share, the concurrency
+ * limits that URLs of forgotten destinations reached, and the timer that forgets.
  * J2  A destination is forgotten when it was unused for `IDLE_MS`, has no retry backlog, and nothing stands against its
  *     URLs. When it was unused for `FORGET_MS` it is forgotten whatever stands against it, unless a request is out or a
  *     delivery waits. So memory follows the destinations in use (I4).
@@ -10,6 +10,7 @@
  */
 
 import { type AdmissionSettings, DestinationAdmission } from "@posthaste/core/isolation/admission";
+import { UsualCost } from "@posthaste/core/isolation/answer-cost";
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
 import { RememberedLimits } from "@posthaste/core/isolation/remembered-limits";
@@ -44,6 +45,7 @@ export class ActiveDestinations {
   readonly connectionBudget: ConnectionBudget;
   readonly #options: ActiveDestinationsOptions;
   readonly #remembered: RememberedLimits;
+  readonly #usualCost = new UsualCost();
   readonly #byId = new Map<string, ActiveDestination>();
   readonly #sweep: NodeJS.Timeout;
   #lastId = "";
@@ -98,7 +100,13 @@ export class ActiveDestinations {
   #create(destinationId: string, nowMs: number): ActiveDestination {
     const { settings, monotonicMs } = this.#options;
     const rememberedLimitOf = (url: string) => this.#remembered.of(keyOf(destinationId, url), monotonicMs());
-    const admission = new DestinationAdmission<CheckedDelivery>(settings, this.connectionBudget, rememberedLimitOf);
+    const { connectionBudget } = this;
+    const admission = new DestinationAdmission<CheckedDelivery>(
+      settings,
+      connectionBudget,
+      rememberedLimitOf,
+      this.#usualCost,
+    );
     return { admission, usedMs: nowMs, revision: -1, reserved: 0, retryBacklog: 0 };
   }
 

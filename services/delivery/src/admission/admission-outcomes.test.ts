@@ -71,7 +71,7 @@ describe("the end of a request", () => {
     for (; settled < observed.sent.length; settled++) observed.admission.settled(sentAt(settled), 0, "refused", null);
     const { waiting } = observed.admission;
     expect(waiting).toBeGreaterThan(0);
-    observed.admission.ended(sentAt(1), 0, "well");
+    observed.admission.ended(sentAt(1), 0, "well", 0);
     expect([observed.admission.waiting, observed.sent.length]).toEqual([waiting - 1, settled + 1]);
   });
 });
@@ -82,7 +82,7 @@ describe("the end of an answer that goes over its budget", () => {
     for (let index = 0; index < 30; index++) observed.admit(checked("a"));
     for (let index = 1; index <= 3; index++) {
       observed.admission.settled(sentAt(index), 0, "delivered", null);
-      observed.admission.ended(sentAt(index), 0, "over_budget");
+      observed.admission.ended(sentAt(index), 0, "over_budget", 0);
     }
     expect(new Set(observed.causes())).toEqual(new Set(["breaker_open"]));
     expect([observed.sent.length + observed.deferred.length, observed.admission.waiting]).toEqual([31, 0]);
@@ -152,7 +152,7 @@ describe("an admission", () => {
   it("sends nothing of what waits after it was closed, and has no timer", () => {
     observed.admit(checked("a"));
     observed.admission.settled(sentAt(0), 0, "failed", 900);
-    observed.admission.ended(sentAt(0), 0, "failed");
+    observed.admission.ended(sentAt(0), 0, "failed", 0);
     observed.admit(checked("a"));
     expect(observed.admission.waiting).toBe(1);
     observed.admission.close();

@@ -119,7 +119,7 @@ describe("admission", () => {
     const [permit] = observed.sent;
     if (permit === undefined) throw new Error("nothing was sent");
     observed.admission.settled(permit, 0, "failed", 5000);
-    observed.admission.ended(permit, 0, "failed");
+    observed.admission.ended(permit, 0, "failed", 0);
     observed.admit(checked("a"));
     expect(observed.deferred).toMatchObject([{ parts: [{ cause: "retry_after", notBeforeMs: 1_005_000 }] }]);
     observed.pass(4500);
@@ -137,7 +137,7 @@ describe("admission", () => {
     const [permit] = observed.sent;
     if (permit === undefined) throw new Error("nothing was sent");
     observed.admission.settled(permit, 0, "delivered", null);
-    observed.admission.ended(permit, 0, "well");
+    observed.admission.ended(permit, 0, "well", 0);
     observed.admit(checked("a", { urls }));
     expect(calledUrls()).toEqual(urls);
     observed.pass(1600);

@@ -143,10 +143,10 @@ export class Admission implements AttemptFeedback {
     else this.#serve(active, nowMs);
   }
 
-  ended(permit: DeliveryPermit, index: number, end: RequestEnd): void {
+  ended(permit: DeliveryPermit, index: number, end: RequestEnd, answerMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
     const active = this.#destinations.use(permit.request.destination.id, nowMs);
-    permit.lines[index]?.health.ended(end, permit.wasProbe(index), nowMs);
+    permit.lines[index]?.health.ended(end, permit.wasProbe(index), nowMs, answerMs);
     if (permit.isLast) active.reserved -= 1;
     if (active.admission.waiting === 0) return;
     if (end === "over_budget") this.#serve(active, nowMs);

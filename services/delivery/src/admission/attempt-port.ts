@@ -19,8 +19,8 @@ export interface AttemptFeedback {
    * none.
    */
   settled(permit: DeliveryPermit, index: number, outcome: RequestOutcome, shutMs: number | null): void;
-  /** A request has ended. */
-  ended(permit: DeliveryPermit, index: number, end: RequestEnd): void;
+  /** A request has ended. Its answer cost this process `answerMs` of processor time. */
+  ended(permit: DeliveryPermit, index: number, end: RequestEnd, answerMs: number): void;
   /**
    * Under `settle: any`: when each URL that the permit leaves out may be called, in ms since the epoch, or null for a
    * URL without a `Retry-After`. Empty when the permit leaves none out.

@@ -46,7 +46,7 @@ export class PermittedAttempt implements AttemptListener {
 
   onEnd(index: number, details: EndDetails): void {
     try {
-      this.#feedback.ended(this.#permit, index, toRequestEnd(details));
+      this.#feedback.ended(this.#permit, index, toRequestEnd(details), details.answerMs);
     } catch (error) {
       this.#options.onFailure(toError(error));
     }
