@@ -28,7 +28,7 @@ export class ExportTurns {
     try {
       return step();
     } finally {
-      delay(monotonicMs() - begunAtMs).then(() => resolve());
+      void delay(monotonicMs() - begunAtMs).then(() => resolve());
     }
   }
 }

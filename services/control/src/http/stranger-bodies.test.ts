@@ -34,6 +34,7 @@ describe("a server", () => {
       ...{ routes: [route("/v1/open", "open"), route("/v1/closed", "closed")], version: "0", examples: {} },
       callers: {
         needs: { open: "none", closed: "read" },
+        isStillAllowed: () => true,
         callerOf: ({ authorization: given }) => {
           if (given !== authorization) throw new Problem("unauthorized", "send a token");
           return { ...NOBODY, scopes: ["read"] };
