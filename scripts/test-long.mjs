@@ -16,6 +16,7 @@ const SCHEMATHESIS = process.env.SCHEMATHESIS === undefined ? "st" : resolve(pro
 const LINES = {
   files: { args: [TEST, "--long"] },
   console: { args: [TEST, "packages/console/"], env: { POSTHASTE_CONSOLE: "chromium", POSTHASTE_LONG: "true" } },
+  "console-development": { args: [TEST, "packages/console/"], env: { POSTHASTE_CONSOLE: "development" } },
   damages: { args: ["scripts/test-damages.mjs"] },
   model: { args: ["test/model/main.ts", "--runs=10000"] },
   hostile: { args: ["services/ingest/test/hostile/main.ts", "--minutes=10"] },

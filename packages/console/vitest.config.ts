@@ -21,8 +21,12 @@ const nothingLater: Plugin = {
   },
 };
 
+/** What React checks for its developers costs a story as much as the page: a line of the long ring has it. */
+const isForDevelopers = process.env["POSTHASTE_CONSOLE"] === "development";
+
 const config = mergeConfig(projectConfig("console", { testTimeoutMs: 120_000 }), {
   plugins: [nothingLater],
+  oxc: { jsx: { runtime: "automatic", development: isForDevelopers } },
   // The name of a file stays in its address, as the build has it.
   build: { assetsInlineLimit: 0 },
   css: { transformer: "lightningcss", lightningcss: { cssModules: { pattern: "[name]-[local]" } } },
@@ -32,6 +36,7 @@ const config = mergeConfig(projectConfig("console", { testTimeoutMs: 120_000 }),
     globalSetup: [fileURLToPath(new URL("./test/global-setup.ts", import.meta.url))],
     // All files of a process draw into one window, and import the console once.
     isolate: false,
+    env: { NODE_ENV: isForDevelopers ? "development" : "production" },
     // They keep a core busy each, and run beside the unit tests.
     ...UNIT_RUN,
   },

@@ -4,11 +4,14 @@
  */
 interface Rule {
   readonly selector: string;
+  /** A class alone, which whoever has it fits. */
+  readonly isPlain: boolean;
   /** Pixels of the window; undefined for any. */
   readonly mostWidth: number | undefined;
-  readonly display: string | undefined;
-  readonly visibility: string | undefined;
+  readonly value: string;
 }
+
+type Property = "display" | "visibility";
 
 const SHEETS: Readonly<Record<string, string>> = import.meta.glob("../../src/**/*.module.css", {
   query: "?inline",
@@ -31,22 +34,32 @@ const TABLES = new Map([
 ]);
 
 const SHEET = [...new Set(Object.values(SHEETS))].join("\n").replace(/\/\*.*?\*\//gs, "");
-const RULES = rulesOf(SHEET, undefined);
-/** By the class that an element has to have; under none those that need no class. */
-const BY_CLASS = Map.groupBy(RULES.entries(), ([, { selector }]) => /\.([\w-]+)[^ .]*$/.exec(selector)?.[1]);
+const RULES = { display: indexed("display"), visibility: indexed("visibility") };
 
-/** Rules that display something, of a sheet or of a block of it. */
-function rulesOf(sheet: string, mostWidth: number | undefined): Rule[] {
+/** By the class or else the tag that an element has to have; each once, as a sheet stands in all that compose of it. */
+function indexed(property: Property): ReadonlyMap<string, readonly (readonly [number, Rule])[]> {
+  const rules = rulesOf(SHEET, property, undefined);
+  const lastOf = new Map(rules.map((rule, index) => [JSON.stringify(rule), index]));
+  const once = [...rules.entries()].filter(([index, rule]) => lastOf.get(JSON.stringify(rule)) === index);
+  return Map.groupBy(once, ([, { selector }]) => {
+    const [, name] = /(\.[\w-]+)[^ .]*$/.exec(selector) ?? /(?:^|[\s>~+])([\w*]+)[^\s>~+]*$/.exec(selector) ?? [];
+    if (name === undefined) throw new Error(`no class or tag ends ${selector}`);
+    return name;
+  });
+}
+
+/** Rules of a property, of a sheet or of a block of it. */
+function rulesOf(sheet: string, property: Property, mostWidth: number | undefined): Rule[] {
   const rules: Rule[] = [];
+  const ofProperty = new RegExp(`(?:^|[;\\s])${property}:\\s*([\\w-]+)`);
   for (const [, head = "", body = ""] of sheet.matchAll(/([^{}]+)\{((?:[^{}]|\{[^{}]*\})*)\}/g)) {
     const [, rem] = /^@media \((?:max-width:|width <=) ?([\d.]+)rem\)/.exec(head.trim()) ?? [];
-    if (rem !== undefined) rules.push(...rulesOf(body, Number(rem) * REM_PX));
+    if (rem !== undefined) rules.push(...rulesOf(body, property, Number(rem) * REM_PX));
     if (head.trim().startsWith("@")) continue;
-    const [, display] = /(?:^|[;\s])display:\s*([\w-]+)/.exec(body) ?? [];
-    const [, visibility] = /(?:^|[;\s])visibility:\s*([\w-]+)/.exec(body) ?? [];
-    if (display === undefined && visibility === undefined) continue;
+    const [, value] = ofProperty.exec(body) ?? [];
+    if (value === undefined) continue;
     for (const selector of selectorsOf(head)) {
-      rules.push({ selector, mostWidth, display, visibility });
+      rules.push({ selector, isPlain: /^\.[\w-]+$/.test(selector), mostWidth, value });
     }
   }
   return rules;
@@ -75,54 +88,59 @@ function mayFit(element: Element, selector: string): boolean {
 }
 
 /** The last rule that fits, as if none weighed more than another. */
-function ruled(element: Element, what: "display" | "visibility"): string | undefined {
+function ruled(element: Element, property: Property): string | undefined {
   const width = element.ownerDocument.defaultView?.innerWidth ?? 0;
+  const classes = (element.getAttribute("class") ?? "").split(/\s+/).map((each) => `.${each}`);
   let [last, found]: [number, string | undefined] = [-1, undefined];
-  for (const name of [undefined, ...element.classList]) {
-    for (const [at, rule] of BY_CLASS.get(name) ?? []) {
-      const its = rule[what];
-      if (its === undefined || at < last || (rule.mostWidth !== undefined && width > rule.mostWidth)) continue;
-      if (name === undefined && !mayFit(element, rule.selector)) continue;
-      if (element.matches(rule.selector)) [last, found] = [at, its];
+  for (const name of ["*", element.localName, ...classes]) {
+    for (const [at, { selector, isPlain, mostWidth, value }] of RULES[property].get(name) ?? []) {
+      if (at < last || (mostWidth !== undefined && width > mostWidth)) continue;
+      if (isPlain || (mayFit(element, selector) && element.matches(selector))) [last, found] = [at, value];
     }
   }
   return found;
 }
 
-/** Of elements that were asked about while nothing changes. */
-let known: { readonly display: Map<Element, string>; readonly isDisplayed: Map<Element, boolean> } | null = null;
-
-/** While it asks, which changes nothing on the page, each element is looked at once. */
-export function lookOnce<Answer>(ask: () => Answer): Answer {
-  if (known !== null) return ask();
-  known = { display: new Map(), isDisplayed: new Map() };
-  try {
-    return ask();
-  } finally {
-    known = null;
-  }
+/** What it says of itself, which few elements do. */
+function inlineOf(element: Element, property: Property): string {
+  return element.hasAttribute("style") ? ((element as HTMLElement).style?.[property] ?? "") : "";
 }
 
-function remembered<Answer>(
-  memory: Map<Element, Answer> | undefined,
-  element: Element,
-  ask: (element: Element) => Answer,
-): Answer {
-  const before = memory?.get(element);
+/** Of elements, for as long as the document stays as it is. */
+const known = {
+  display: new Map<Element, string>(),
+  visibility: new Map<Element, string>(),
+  isDisplayed: new Map<Element, boolean>(),
+};
+let changes = (): number => 0;
+let knownAt = 0;
+
+/** `count`: goes up with each change of the document or its width. */
+export function countChanges(count: () => number): void {
+  changes = count;
+}
+
+function remembered<Answer>(memory: Map<Element, Answer>, element: Element, ask: (element: Element) => Answer): Answer {
+  const now = changes();
+  if (now !== knownAt) {
+    for (const each of Object.values(known)) each.clear();
+    knownAt = now;
+  }
+  const before = memory.get(element);
   if (before !== undefined) return before;
   const answer = ask(element);
-  memory?.set(element, answer);
+  memory.set(element, answer);
   return answer;
 }
 
 export function displayOf(element: Element): string {
-  return remembered(known?.display, element, findDisplay);
+  return remembered(known.display, element, findDisplay);
 }
 
 function findDisplay(element: Element): string {
   if (HIDDEN.has(element.tagName)) return "none";
-  const inline = (element as HTMLElement).style?.display;
-  if (inline) return inline;
+  const inline = inlineOf(element, "display");
+  if (inline !== "") return inline;
   const byRule = ruled(element, "display");
   if (byRule !== undefined) return byRule;
   if (element.hasAttribute("hidden") || (element.tagName === "INPUT" && element.getAttribute("type") === "hidden")) {
@@ -134,11 +152,10 @@ function findDisplay(element: Element): string {
 
 /** Of the element itself; it is handed down from its parents. */
 export function visibilityOf(element: Element): string {
-  for (let each: Element | null = element; each !== null; each = each.parentElement) {
-    const its = (each as HTMLElement).style?.visibility || ruled(each, "visibility");
-    if (its) return its;
-  }
-  return "visible";
+  return remembered(known.visibility, element, (each) => {
+    const its = inlineOf(each, "visibility") || ruled(each, "visibility");
+    return its ?? (each.parentElement === null ? "visible" : visibilityOf(each.parentElement));
+  });
 }
 
 /** A closed `details` shows its summary alone. */
@@ -149,7 +166,7 @@ export function isFolded(element: Element): boolean {
 
 /** Whether it takes a place on the page. */
 export function isDisplayed(element: Element): boolean {
-  return remembered(known?.isDisplayed, element, (each) => {
+  return remembered(known.isDisplayed, element, (each) => {
     if (displayOf(each) === "none" || isFolded(each)) return false;
     return each.parentElement === null || isDisplayed(each.parentElement);
   });
@@ -157,10 +174,6 @@ export function isDisplayed(element: Element): boolean {
 
 /** The text as a browser has it on the page: lines end where blocks do, and blanks are one. */
 export function innerTextOf(element: Element): string {
-  return lookOnce(() => textOf(element));
-}
-
-function textOf(element: Element): string {
   if (!isDisplayed(element)) return element.textContent ?? "";
   let text = "";
   let breaks = 0;

@@ -11,7 +11,7 @@ import {
   getByTextSelector,
   Ivya,
 } from "ivya";
-import { isDisplayed, lookOnce, visibilityOf } from "./console-styles.ts";
+import { isDisplayed, visibilityOf } from "./console-styles.ts";
 
 type Text = string | RegExp;
 type Exactness = Parameters<typeof ByLabel>[1];
@@ -199,7 +199,7 @@ export class DomLocator {
 
   #found(): Element[] {
     this.#page.mustBeOpen();
-    return lookOnce(() => Ivya.create({ browser: "chromium" }).queryLocatorSelectorAll(this.#selector, document));
+    return Ivya.create({ browser: "chromium" }).queryLocatorSelectorAll(this.#selector, document);
   }
 
   /** Throws where there are several: which is meant is for a story to say. */

@@ -74,9 +74,8 @@ export class DomPage {
     event.preventDefault();
     this.#leadsTo = link.href;
   };
-  /** Goes up with all that a look at the page may find anew. */
+  /** Goes up with all that a look at the page may find anew beside the document's changes. */
   #changes = 0;
-  readonly #observer: MutationObserver;
   readonly #note = (): void => {
     this.#changes += 1;
   };
@@ -105,8 +104,6 @@ export class DomPage {
     };
     this.#user = userEvent.setup({ document, delay: null, pointerEventsCheck: 0 });
     giveClipboard();
-    this.#observer = new MutationObserver(this.#note);
-    this.#observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
     for (const type of ["focusin", "focusout", "input"]) document.addEventListener(type, this.#note);
     window.addEventListener("click", this.#follow);
   }
@@ -263,8 +260,9 @@ export class DomPage {
     for (;;) {
       await this.settle();
       this.mustBeOpen();
-      if (always || seen !== this.#changes) {
-        seen = this.#changes;
+      const changes = this.#changes + shared.changes();
+      if (always || seen !== changes) {
+        seen = changes;
         const found = await look();
         if (found !== undefined && found !== false) return found as Exclude<Found, false | undefined>;
       }
@@ -290,7 +288,6 @@ export class DomPage {
     this.#isOpen = false;
     localStorage.clear();
     sessionStorage.clear();
-    this.#observer.disconnect();
     for (const type of ["focusin", "focusout", "input"]) document.removeEventListener(type, this.#note);
     window.removeEventListener("click", this.#follow);
     this.#leave();

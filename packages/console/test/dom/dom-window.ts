@@ -5,7 +5,7 @@
  * the process finds its own timers and its own `fetch`.
  */
 import { JSDOM } from "jsdom";
-import { displayOf, innerTextOf, isDisplayed, visibilityOf } from "./console-styles.ts";
+import { countChanges, displayOf, innerTextOf, isDisplayed, visibilityOf } from "./console-styles.ts";
 
 /** An event of the window is one of these, and no other. */
 const OF_WINDOW = [
@@ -34,6 +34,8 @@ export interface DomWindow {
   /** As a browser's debugger gives the focus: the page's own scripts are not told that it was to be. */
   readonly focus: (element: HTMLElement) => void;
   readonly resize: (width: number) => void;
+  /** Goes up with each change of its document, and of its width. */
+  readonly changes: () => number;
 }
 
 export function createDomWindow(): DomWindow {
@@ -45,9 +47,12 @@ export function createDomWindow(): DomWindow {
   giveLayoutless(window);
   const { focus } = window.HTMLElement.prototype;
   const names = Object.getOwnPropertyNames(window).filter((name) => !(name in globalThis) || OF_WINDOW.includes(name));
+  const changed = noteChanges(window);
+  countChanges(changed.count);
   return {
     dom,
     window,
+    changes: changed.count,
     focus: (element) => focus.call(element),
     enter(others) {
       const put = new Map<string, unknown>([
@@ -71,6 +76,24 @@ export function createDomWindow(): DomWindow {
     },
     resize(width) {
       Object.defineProperty(window, "innerWidth", { value: width, configurable: true });
+      changed.note();
+    },
+  };
+}
+
+function noteChanges(window: JSDOM["window"]): { readonly note: () => void; readonly count: () => number } {
+  let changes = 0;
+  const note = (): void => {
+    changes += 1;
+  };
+  const observer = new window.MutationObserver(note);
+  observer.observe(window.document, { subtree: true, childList: true, attributes: true, characterData: true });
+  return {
+    note,
+    count() {
+      // The observer itself is told of a change when the code that made it has ended.
+      if (observer.takeRecords().length > 0) note();
+      return changes;
     },
   };
 }
