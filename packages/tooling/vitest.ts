@@ -16,8 +16,8 @@ const isMutation = process.env["POSTHASTE_MUTATION"] === "true";
  * modules and needs them imported again.
  */
 const isWhole = !isMutation && process.cwd() === fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
-/** Unit tests keep a core busy each, and run before those over a broker. */
-export const UNIT_RUN = { maxWorkers: 2, sequence: { groupOrder: 0 } };
+/** A third of the unit tests wait, for a socket or a timer of it: two cores carry three at once. */
+export const UNIT_RUN = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 /** Tests over a broker mostly wait, so two cores carry five. Vitest reads the number from each project alone. */
 const BROKER_WORKERS = 5;
 /** The same patience as `eventually` of packages/testkit: a stand-still of the machine outlasts vitest's second. */
