@@ -4,10 +4,11 @@
 // npm run test:unit: the tests without a broker or a browser; with `-- --changed` those that a change can break.
 // test-long.mjs adds --long: the long tests, one file at a time.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { setPriority, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { createInterface } from "node:readline";
+import { isBuilt } from "../packages/console/build/sources.mjs";
 import { environment, exitCode, install, root, spawnNode } from "./bootstrap.mjs";
 import { startStack } from "./stack.mjs";
 
@@ -17,6 +18,8 @@ const SLOW_MS = 10_000;
 
 /** The projects of the unit ring (packages/tooling/test-files.ts). */
 const UNIT_PROJECTS = ["unit", "unit-alone", "console"];
+/** Of what runs beside the tests over a broker: these wait much, and go first where both have work. */
+const LOWER_PRIORITY = 5;
 /** Files of the long ring alone, and files with a long form. */
 const LONG_FILES = [
   ".long.test.ts",
@@ -37,12 +40,12 @@ const isWhole = ring === undefined && filters.length === 0;
 install();
 const reports = mkdtempSync(join(tmpdir(), "posthaste-test-report-"));
 const counts = { passed: 0, failed: 0, skipped: 0 };
+const results = [];
 let stack;
 try {
   // Of some packages perhaps none needs a broker; those that do start one (packages/tooling/kafka-global-setup.ts).
-  if (isWhole) stack = await startStack();
-  await runVitest(stack?.env ?? {});
-  if (isWhole || filters.includes(GO_CLIENT)) await runGo();
+  if (isWhole) await runWhole();
+  else await runSome();
 } catch (error) {
   counts.failed += 1;
   console.error(String(error));
@@ -50,6 +53,8 @@ try {
   // A broker that ended by itself during the run is a failure, whatever the tests say.
   if (stack !== undefined && !(await stack.stop())) counts.failed += 1;
   rmSync(reports, { recursive: true, force: true });
+  const { POSTHASTE_TEST_REPORT: kept } = process.env;
+  if (kept !== undefined) writeFileSync(kept, JSON.stringify({ testResults: results }));
 }
 if (counts.passed + counts.failed === 0) {
   console.error("no test ran");
@@ -69,44 +74,66 @@ function folderOf(name) {
   return folder ?? name;
 }
 
-async function runVitest(env) {
-  const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
-  if (filters.length > 0 && ofVitest.length === 0) return;
-  const report = process.env.POSTHASTE_TEST_REPORT ?? join(reports, "vitest.json");
-  const units = [...UNIT_PROJECTS.map((name) => `--project=${name}`), "--exclude=**/test/browser/**"];
-  // A long form measures what it does to the brokers, alone.
-  const workers = ring === "--long" ? ["--maxWorkers=1"] : [];
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const code = await exitCode(
-    spawnNode(
-      [
-        "node_modules/vitest/vitest.mjs",
-        "run",
-        ...reporters,
-        ...(ring === "--unit" ? units : []),
-        ...workers,
-        ...options,
-        ...ofVitest,
-      ],
-      {
-        env: { ...env, ...(ring === "--long" ? { POSTHASTE_LONG: "true" } : {}) },
-      },
-    ),
-  );
-  const result = JSON.parse(readFileSync(report, "utf8"));
-  counts.passed += result.numPassedTests;
-  counts.failed += result.numFailedTests;
-  counts.skipped += result.numPendingTests + result.numTodoTests;
-  // A file that does not load and an error between tests count no test as failed.
-  if (code !== 0 && result.numFailedTests === 0) counts.failed += 1;
-  printSlowFiles(result.testResults);
-  if (!isWhole) return;
-  const ran = new Set(result.testResults.map(({ name }) => relative(root, name)));
+/** What keeps cores busy runs beside what waits for brokers. */
+async function runWhole() {
+  // Both parts need the built pages, and neither is to build them while the other one does.
+  if (!isBuilt() && (await exitCode(spawnNode(["packages/console/build/main.ts"]))) !== 0) counts.failed += 1;
+  stack = await startStack();
+  const others = UNIT_PROJECTS.map((name) => `--project=!${name}`);
+  await Promise.all([
+    runVitest(others, stack.env),
+    runVitest(unitProjects(), {}, { isBeside: true }).then(() => runGo()),
+  ]);
+  printSlowFiles(results);
+  const ran = new Set(results.map(({ name }) => relative(root, name)));
   for (const file of testFiles()) {
     if (ran.has(file) || file.endsWith(".long.test.ts")) continue;
     console.error(`${file} was not run: no project includes it`);
     counts.failed += 1;
   }
+}
+
+async function runSome() {
+  const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
+  if (filters.length === 0 || ofVitest.length > 0) {
+    // A long form measures what it does to the brokers, alone.
+    const workers = ring === "--long" ? ["--maxWorkers=1"] : [];
+    const units = ring === "--unit" ? [...unitProjects(), "--exclude=**/test/browser/**"] : [];
+    await runVitest([...units, ...workers, ...ofVitest], ring === "--long" ? { POSTHASTE_LONG: "true" } : {});
+    printSlowFiles(results);
+  }
+  if (filters.includes(GO_CLIENT)) await runGo();
+}
+
+function unitProjects() {
+  return UNIT_PROJECTS.map((name) => `--project=${name}`);
+}
+
+/** `isBeside`: it says at its end what it has to say, and all at once. */
+async function runVitest(args, env, { isBeside = false } = {}) {
+  const report = join(reports, `vitest-${isBeside ? "beside" : "first"}.json`);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+  const child = spawnNode(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...options, ...args], {
+    env,
+    stdio: isBeside ? ["ignore", "pipe", "pipe"] : "inherit",
+  });
+  if (isBeside && child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
+  const said = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => said.push(chunk));
+  const code = await exitCode(child);
+  process.stdout.write(Buffer.concat(said));
+  if (!existsSync(report)) {
+    console.error(`vitest ended with ${code} and no report`);
+    counts.failed += 1;
+    return;
+  }
+  const result = JSON.parse(readFileSync(report, "utf8"));
+  results.push(...result.testResults);
+  counts.passed += result.numPassedTests;
+  counts.failed += result.numFailedTests;
+  counts.skipped += result.numPendingTests + result.numTodoTests;
+  // A file that does not load and an error between tests count no test as failed.
+  if (code !== 0 && result.numFailedTests === 0) counts.failed += 1;
 }
 
 /** The files that a run waits for. */
