@@ -170,7 +170,7 @@ describe("the verdict on a delivery", () => {
     expect(judge({ letters: [letter(5000)], attempts: [failed] })).toMatchObject({ cause: "waiting_retry", tries: 1 });
   });
 
-  it("is the worst of its URLs where each is retried on its own", () => {
+  it("is the least finished of its URLs where each is retried on its own, and names those that were given up", () => {
     const first = attempt(2000, { urls: [answer(A, 200), answer(B, 503)], followUps: [retry(12_000, [B])] });
     expect(judge({ attempts: [first] })).toMatchObject({
       ...{ cause: "waiting_retry", urls: [B], last: [{ url: B, status: 503, error: null }] },
@@ -184,9 +184,11 @@ describe("the verdict on a delivery", () => {
     expect(
       judge({ attempts: [both, waits], letters: [letter(2001, { lastAttempt: [answer(B, 400)] })] }),
     ).toMatchObject({
-      cause: "dead_letter",
-      last: [{ url: B, status: 400 }],
+      ...{ cause: "waiting_retry", urls: [A], tries: 2 },
+      givenUp: { urls: [B] },
     });
+    const waitsAlone = judge({ attempts: [first] });
+    expect(waitsAlone).not.toHaveProperty("givenUp");
   });
 
   it("is that of what happened last to each URL, however often and in whatever order", () => {
@@ -196,7 +198,7 @@ describe("the verdict on a delivery", () => {
       does: fc.constantFrom<Step>("fails", "delivers", "defers", "dies"),
     });
     const CAUSE = { fails: "waiting_retry", delivers: "delivered", defers: "deferred", dies: "dead_letter" } as const;
-    const ORDER: readonly Step[] = ["dies", "fails", "defers", "delivers"];
+    const ORDER: readonly Step[] = ["fails", "defers", "dies", "delivers"];
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (steps, random) => {
         const lastOf = new Map<string, Step>();
@@ -220,9 +222,9 @@ describe("the verdict on a delivery", () => {
             .map((value) => [random.next().value ?? 0, value] as const)
             .sort(([a], [b]) => a - b)
             .map(([, value]) => value);
-        const worst = ORDER.find((each) => [...lastOf.values()].includes(each)) ?? "fails";
+        const least = ORDER.find((each) => [...lastOf.values()].includes(each)) ?? "fails";
         const verdict = judge({ attempts: shuffled(attempts), deferrals: shuffled(deferrals) });
-        expect(verdict?.cause).toBe(CAUSE[worst]);
+        expect(verdict?.cause).toBe(CAUSE[least]);
       }),
     );
   });

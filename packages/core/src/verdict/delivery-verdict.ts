@@ -37,13 +37,25 @@ export function judgeDelivery(
       open = [...left, { urls, verdict: "letter" in fact ? deadOf(fact.letter) : deferredOf(fact.deferral, nowMs) }];
     }
   }
-  return worst(open) ?? delivered;
+  return leastFinished(open) ?? delivered;
 }
 
-function worst(open: readonly Open[]): DeliveryVerdict | null {
-  const verdicts = open.map(({ verdict }) => verdict);
-  verdicts.sort((a, b) => VERDICT_CAUSES.indexOf(a.cause) - VERDICT_CAUSES.indexOf(b.cause));
-  return verdicts[0] ?? null;
+/** A URL that is still tried comes before one that was given up, which the verdict names beside it. */
+function leastFinished(open: readonly Open[]): DeliveryVerdict | null {
+  const inOrder = open.toSorted((a, b) => rankOf(a) - rankOf(b));
+  const [first] = inOrder;
+  if (first === undefined || !isTried(first.verdict)) return first?.verdict ?? null;
+  const dead = inOrder.find(({ verdict }) => verdict.cause === "dead_letter");
+  if (dead?.verdict.cause !== "dead_letter") return first.verdict;
+  return { ...first.verdict, givenUp: { urls: dead.urls ?? [], place: dead.verdict.place } };
+}
+
+function rankOf({ verdict }: Open): number {
+  return VERDICT_CAUSES.indexOf(verdict.cause) + (isTried(verdict) ? 0 : VERDICT_CAUSES.length);
+}
+
+function isTried(verdict: DeliveryVerdict): verdict is Extract<DeliveryVerdict, { readonly dueAtMs: unknown }> {
+  return verdict.cause === "waiting_retry" || verdict.cause === "deferred";
 }
 
 function opened(attempt: AttemptRecord, followUp: LoggedFollowUp): Open {

@@ -59,6 +59,7 @@ export type DeliveryVerdict =
       readonly tries: number;
       readonly urls: readonly string[] | null;
       readonly last: readonly UrlAnswer[];
+      readonly givenUp?: GivenUp;
     }
   | {
       readonly cause: "deferred";
@@ -71,6 +72,7 @@ export type DeliveryVerdict =
       readonly dueAtMs: number | null;
       readonly deadlineMs: number | null;
       readonly tries: number;
+      readonly givenUp?: GivenUp;
     }
   | {
       readonly cause: "suppressed";
@@ -91,6 +93,13 @@ export type DeliveryVerdict =
        */
       readonly place: string | null;
     };
+
+/** URLs of a delivery that became a dead letter while others of its URLs are still tried. */
+export interface GivenUp {
+  readonly urls: readonly string[];
+  /** As of a verdict `dead_letter`. */
+  readonly place: string | null;
+}
 
 /** What is known of a delivery that no record of the logs names. */
 export type OtherVerdict =

@@ -74,6 +74,14 @@ it("a delivery that waits for a retry says no number of tries where no delivery 
   expect(sentenceOf(WAITING, silent)).toMatch(/retry-10s, last possible/);
 });
 
+it("a delivery that waits says which of its URLs was given up, and where its dead letter is", () => {
+  const [one, two] = ["https://a.example/hook", "https://b.example/hook"];
+  expect(sentenceOf({ ...WAITING, givenUp: { urls: [one, two], place: "0:4" } })).toMatch(
+    /\. Given up for https:\/\/a\.example\/hook and https:\/\/b\.example\/hook, as dead letter 0:4\.$/,
+  );
+  expect(sentenceOf({ ...WAITING, givenUp: { urls: [], place: null } })).toMatch(/\. Given up for another URL\.$/);
+});
+
 const ENDS: Readonly<Record<DeferredCause, [told: RegExp, nothingHeard: RegExp]>> = {
   breaker_open: [/until a probe is answered \(the next 2026-11-21T12:05:00\.000Z\);/, /until a probe is answered;/],
   concurrency_limit: [/until some of them end;/, /until some of them end;/],

@@ -64,7 +64,7 @@ export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: 
       const due = verdict.dueAtMs === null ? "" : `; looked at again ${isoTime(verdict.dueAtMs)}`;
       const since = `deferred since ${isoTime(verdict.sinceMs)}, since ${why ?? verdict.deferredCause}`;
       return {
-        sentence: `Not delivered to ${name} yet: ${since}${due}.`,
+        sentence: `Not delivered to ${name} yet: ${since}${due}.${givenUpInWords(verdict)}`,
         command: `posthaste destinations get ${destinationId}`,
       };
     }
@@ -104,8 +104,15 @@ function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ToldDelivery, 
     ...(left === null ? [] : [left === 1 ? "the last one" : `${left} tries left at the most`]),
     ...(deadlineMs === null ? [] : [`last possible ${isoTime(deadlineMs)}`]),
   ];
-  const sentence = `Not delivered to ${name} yet: ${answered === "" ? "" : `${answered}; `}${parts.join(", ")}.`;
+  const sentence = `Not delivered to ${name} yet: ${answered === "" ? "" : `${answered}; `}${parts.join(", ")}.${givenUpInWords(verdict)}`;
   return { sentence, command: `posthaste deliveries --message-id ${shellWord(messageId)}` };
+}
+
+function givenUpInWords({ givenUp }: Verdict<"waiting_retry" | "deferred">): string {
+  if (givenUp === undefined) return "";
+  const { urls, place } = givenUp;
+  const letter = place === null ? "" : `, as dead letter ${place}`;
+  return ` Given up for ${urls.length === 0 ? "another URL" : urls.join(" and ")}${letter}.`;
 }
 
 function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
