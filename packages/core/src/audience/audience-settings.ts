@@ -1,7 +1,7 @@
 /** What the control API accepts about audiences, computed traits, and their users. */
 import { z } from "zod";
 import { isJsonObject, MAX_NESTING, toFragment } from "../call/json-fragment.ts";
-import { toWellFormed } from "../call/well-formed.ts";
+import { ILL_FORMED_ID, isWellFormedId } from "../call/well-formed.ts";
 import { nameInput } from "../config/source-settings.ts";
 import { traitNameOf } from "./trait-name.ts";
 
@@ -26,7 +26,8 @@ const LONG_ID = "a user id has at most 8192 characters";
 
 export const userIdInput = z
   .union([z.string(), z.int()], "expected a user id: a text, or a whole number")
-  .transform((id) => toWellFormed(String(id)))
+  .refine(isWellFormedId, ILL_FORMED_ID)
+  .transform(String)
   .pipe(z.string().min(1, "a user id is needed").max(8192, LONG_ID));
 
 const TOO_MANY = `at most ${MAX_PATCHED} users at a time: divide them, or say the whole membership`;

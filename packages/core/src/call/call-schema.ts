@@ -1,6 +1,7 @@
 /** The fields of a call by its type: the parser's checks and the OpenAPI document are made from these schemas. */
 import { z } from "zod";
 import { isJsonObject } from "./json-fragment.ts";
+import { ILL_FORMED_ID, isWellFormedId } from "./well-formed.ts";
 
 /** The types of calls. The event type `delete` is missing: control alone makes those, from a deletion request. */
 export const CALL_TYPES = ["identify", "track", "page", "screen", "group", "alias"] as const;
@@ -23,6 +24,7 @@ const jsonObject = z
 const id = z
   .union([z.string(), z.int()], "must be a string or a whole number")
   .nullish()
+  .refine(isWellFormedId, ILL_FORMED_ID)
   .describe("A whole number stands for its decimal text.");
 const text = z.string("must be a string").nullish();
 const timestamp = z

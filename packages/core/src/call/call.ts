@@ -129,7 +129,7 @@ export function sentAtMs(sentAt: unknown): number | null {
 
 function toId(value: string | number | null | undefined): string | null {
   if (value === null || value === undefined || value === "") return null;
-  return typeof value === "number" ? String(value) : toWellFormed(value);
+  return String(value);
 }
 
 function toText(value: string | null | undefined): string | null {

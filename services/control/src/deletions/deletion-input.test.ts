@@ -1,7 +1,7 @@
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { describe, expect, it } from "vitest";
-import { type DeletionContext, type DeletionInput, toDeletion } from "./deletion-input.ts";
+import { type DeletionContext, type DeletionInput, deletionInput, toDeletion } from "./deletion-input.ts";
 
 const source = (id: string, enabled = true): Source => ({ id, enabled }) as Partial<Source> as Source;
 const destination = (id: string, sourceIds: readonly string[], enabled = true): Destination =>
@@ -21,6 +21,13 @@ const make = (input: Partial<DeletionInput>, differing: Partial<DeletionContext>
   toDeletion({ suppress: false, ...input }, { ...context, ...differing });
 
 describe("a deletion request", () => {
+  it("takes no user id that UTF-8 cannot write: two of them would be one user", () => {
+    for (const input of [{ userId: "a\ud800" }, { userIds: ["u", "\udfff"] }]) {
+      const [issue] = deletionInput.safeParse(input).error?.issues ?? [];
+      expect(issue?.message).toMatch(/half of a surrogate pair/);
+    }
+  });
+
   it("concerns the enabled sources, notifies their enabled destinations, of named sources alone", () => {
     expect(make({ userId: "u" })).toMatchObject({
       sourceIds: ["src_1", "src_2"],

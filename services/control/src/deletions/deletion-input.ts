@@ -1,5 +1,7 @@
 /** The input of a deletion request, and the record that it becomes. */
+
 import { createHash } from "node:crypto";
+import { ILL_FORMED_ID, isWellFormedId } from "@posthaste/core/call/well-formed";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import type { Deletion, DeletionReceivers } from "@posthaste/core/deletion/deletion";
@@ -16,7 +18,8 @@ const MAX_USERS_BY_SOURCES = 50_000;
 const userId = z
   .string()
   .min(1, "a user id is needed")
-  .max(8192, "a user id is too long: 8,192 characters at the most");
+  .max(8192, "a user id is too long: 8,192 characters at the most")
+  .refine(isWellFormedId, ILL_FORMED_ID);
 
 export const deletionInput = z.strictObject({
   userId: userId.optional().describe("Whose data is to be deleted."),

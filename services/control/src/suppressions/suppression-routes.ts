@@ -1,4 +1,5 @@
 /** The routes that show and end the suppressions of one user. Deletion requests make them. */
+import { ILL_FORMED_ID, isWellFormedId } from "@posthaste/core/call/well-formed";
 import type { Source } from "@posthaste/core/config/source";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
@@ -18,7 +19,7 @@ export interface SuppressionRoutesOptions {
 }
 
 const suppressionQuery = z.strictObject({
-  userId: z.string("a user id is needed").min(1, "a user id is needed").max(8192),
+  userId: z.string("a user id is needed").min(1, "a user id is needed").max(8192).refine(isWellFormedId, ILL_FORMED_ID),
   sourceId: z.string().optional().describe("Only this source; every source when absent."),
 });
 
