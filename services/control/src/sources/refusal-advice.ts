@@ -11,6 +11,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   empty_body: SEND_JSON,
   not_an_object: SEND_JSON,
   malformed_request: "The address or the head of the request cannot be read: compare it with docs/ingest.md.",
+  body_cut_too_small: "Write the body at once, with its Content-Length, or in chunks of some hundred bytes.",
   invalid_compression: "The body is not what its Content-Encoding says: compress it once, or leave the header out.",
   unsupported_encoding: "Compress by gzip, deflate or br, or not at all.",
   missing_user: "Give each call a userId or an anonymousId that is not empty.",
