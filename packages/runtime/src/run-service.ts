@@ -13,6 +13,7 @@
  * SV3  An error that nobody catches ends the process with code 1: the next process reads uncommitted records again.
  * SV4  With POSTHASTE_STOP_ON_STDIN_CLOSE, the end of standard input stops the service, so that a child never outlives
  *      its parent.
+ * SV5  While it starts, `/readyz` says what the process last warned of, with the reason: it waits for that.
  */
 import type { Registry } from "prom-client";
 import { z } from "zod";
@@ -20,6 +21,7 @@ import { type Readiness, startAdminServer } from "./admin-server.ts";
 import { ConfigError, flag, port, readConfig } from "./config.ts";
 import { createLogger, LOG_LEVELS, type Logger } from "./logger.ts";
 import { createMetricsRegistry } from "./metrics-registry.ts";
+import { redactText } from "./redact-text.ts";
 
 /** How long a clean stop may drain requests in flight; the local command promises 15 s for its whole end. */
 const STOP_DEADLINE_MS = 12_000;
@@ -69,6 +71,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   const { frame, config } = read;
   const logger = createLogger({ service: name, level: frame.POSTHASTE_LOG_LEVEL });
   const registry = createMetricsRegistry({ service: name, version });
+  const waits = noteWaits(logger);
   let running: RunningService | undefined;
   let ending = false;
 
@@ -83,7 +86,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     host: frame.POSTHASTE_HOST,
     port: frame.POSTHASTE_ADMIN_PORT,
     registry,
-    readiness: () => (ending ? { running: "stopping" } : (running?.readiness() ?? { running: "starting" })),
+    readiness: () => (ending ? { running: "stopping" } : (running?.readiness() ?? { running: waits.state() })),
   }).catch(fail);
 
   const stop = (cause: string): void => {
@@ -111,11 +114,25 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
 
   logger.info({ event: "service_starting", version, admin: admin?.url });
   try {
-    running = await definition.start({ config, host: frame.POSTHASTE_HOST, logger, registry, fail });
+    running = await definition.start({ config, host: frame.POSTHASTE_HOST, logger: waits.logger, registry, fail });
     logger.info({ event: "service_started" });
   } catch (error) {
     fail(error);
   }
+}
+
+/** Makes a logger of which the last warning can be asked for (SV5). */
+function noteWaits(logger: Logger): { readonly logger: Logger; readonly state: () => string } {
+  let state = "starting";
+  const warn: Logger["warn"] = (fields, message) => {
+    const { reason } = fields;
+    const words = [message, typeof reason === "string" ? `(${reason})` : undefined].filter(
+      (each) => each !== undefined,
+    );
+    state = redactText(["starting:", ...words].join(" "));
+    logger.warn(fields, message);
+  };
+  return { logger: Object.assign(Object.create(logger) as Logger, { warn }), state: () => state };
 }
 
 function readSettings<Schema extends z.ZodObject>(settings: Schema) {

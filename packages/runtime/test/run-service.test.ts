@@ -67,3 +67,14 @@ it("SV4: standard input that closes stops the service where it was asked to", as
   expect(await service.exited).toBe(0);
   expect(service.output.stdout).toContain("stopped");
 });
+
+it("SV5: a service that waits for something to start says so where its readiness is asked for", async () => {
+  const service = run({ EXAMPLE_FAIL: "waits" });
+  while (!service.output.stderr.includes("trying on")) await once(service.child.stderr, "data");
+  const [, admin] = /"admin":"([^"]+)"/.exec(service.output.stderr) ?? [];
+  const answer = await fetch(`${admin}/readyz`);
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    { ready: false, checks: { running: "starting: trying on (it answers with more than it may)" } },
+  ]);
+});

@@ -1,9 +1,12 @@
 /** The readiness of the other services: asks each for its `/readyz` anew each time. */
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { z } from "zod";
+import { readStart } from "./answer-start.ts";
 
 /** A service that does not answer within this many ms is not ready. */
 const TIMEOUT_MS = 2000;
+/** The most characters read of an answer; a service has some checks, of a sentence each. */
+const MAX_ANSWER = 64 * 1024;
 
 export interface ServiceAddress {
   readonly name: string;
@@ -21,7 +24,7 @@ export async function askServices(services: readonly ServiceAddress[]): Promise<
 async function askService(url: string): Promise<true | string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
-    const text = await response.text();
+    const text = await readStart(response, MAX_ANSWER);
     return response.status === 200 ? true : describe(response.status, text);
   } catch {
     return "does not answer";

@@ -2,11 +2,13 @@
  * Makes the registry's client from the settings of its connection: HTTP or HTTPS, authorities of its own, Basic
  * authentication. Questions for which the client has no call go over the same connection.
  */
+import { Agent as PlainAgent } from "node:http";
 import { Agent, type AgentOptions } from "node:https";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import { isLoopback } from "../login/loopback.ts";
 import { registryTlsRefusal } from "../login/tls-refusal.ts";
+import { boundAnswers } from "./answer-bounds.ts";
 import { viewBytes } from "./bytes-view.ts";
 import { type JsonAnswer, requestJson } from "./registry-http.ts";
 
@@ -42,20 +44,24 @@ export interface Registry {
 /** How long a question to the registry may take, in ms. */
 export const ANSWER_DEADLINE_MS = 5000;
 
+/** A schema is some kilobytes, and many times that with all that a registry tells of it. */
+const ANSWER_BOUNDS = { maxBytes: 1024 * 1024, deadlineMs: ANSWER_DEADLINE_MS, who: "the schema registry" };
+
 /** Makes the client, which connects when it is first asked. */
 export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
   const { host, login: loginOfUrl } = splitCredentials(url);
   const auth = loginOfUrl ?? login;
   const { protocol, hostname } = new URL(host);
-  const agent = protocol === "https:" ? new NotingAgent(ca === undefined ? {} : { ca }) : undefined;
-  const ways = agent === undefined ? {} : { agent };
+  const noting = protocol === "https:" ? new NotingAgent(ca === undefined ? {} : { ca }) : undefined;
+  const bounded = boundAnswers(noting ?? new PlainAgent({ keepAlive: true }), ANSWER_BOUNDS);
+  const { agent } = bounded;
   const client = new SchemaRegistry(
-    { host, clientId: "posthaste", retry: { retries: 0 }, ...(auth ? { auth } : {}), ...ways },
+    { host, clientId: "posthaste", retry: { retries: 0 }, ...(auth ? { auth } : {}), agent },
     { [SchemaType.AVRO]: { typeHook: viewBytes } },
   );
   const headers = auth === undefined ? {} : { authorization: basic(auth) };
   const ask = (method: "GET" | "PUT" | "POST", path: string, { body, timeoutMs }: Asked) =>
-    requestJson(`${host}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs), ...ways }, body);
+    requestJson(`${host}${path}`, { method, headers, signal: AbortSignal.timeout(timeoutMs), agent }, body);
   return {
     host,
     client,
@@ -65,7 +71,7 @@ export function openRegistry({ url, ca, login }: RegistryOptions): Registry {
     },
     ask: (method, path, body) => ask(method, path, { body, timeoutMs: ANSWER_DEADLINE_MS }),
     isClearText: auth !== undefined && protocol === "http:" && !isLoopback(hostname),
-    advice: (status) => loginAdvice(status, auth) ?? registryTlsRefusal(agent?.failure),
+    advice: (status) => loginAdvice(status, auth) ?? registryTlsRefusal(noting?.failure) ?? bounded.broken ?? undefined,
   };
 }
 

@@ -5,6 +5,7 @@
  * much of the answer as ingest's own answers have, and hands on the code and message.
  */
 import type { CallType } from "@posthaste/core/call/call-schema";
+import { readStart } from "../answer-start.ts";
 import { sampleEvent } from "../sample-event.ts";
 
 export interface SampleOptions {
@@ -51,7 +52,7 @@ export async function sendSample({
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const { code, message } = parse(await readStart(response));
+    const { code, message } = parse(await readStart(response, MAX_ANSWER));
     const { status } = response;
     if (status === 200) return { taken: true, status, code: null, message: null };
     const isRedirect = status >= 300 && status < 400;
@@ -82,17 +83,6 @@ function sampleCall(type: CallType, messageId: string, nowMs: number) {
     ...{ groupId: event.groupId ?? undefined, previousId: event.previousId ?? undefined },
     ...{ properties: json(event.propertiesJson), traits: json(event.traitsJson), context: json(event.contextJson) },
   };
-}
-
-async function readStart({ body }: Response): Promise<string> {
-  if (body === null) return "";
-  let text = "";
-  // Leaving the loop cancels the rest of the body.
-  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    if (text.length > MAX_ANSWER) break;
-  }
-  return text;
 }
 
 /** The code and message of ingest's answer; nulls for an answer that is not ingest's. */

@@ -1,0 +1,77 @@
+/**
+ * Bounds the answers of a server that this process asks by Node's client, whoever reads them.
+ *
+ * Owns: for each connection, how many bytes came for the question that is out, and the time by which its answer ends.
+ * AB1  An answer has at most `maxBytes` on the wire, its head, interim answers and framing included. What one read of the
+ *      socket has beyond them still comes.
+ * AB2  It ends within `deadlineMs`, however it trickles.
+ * AB3  Where one of them is broken, the connection is destroyed. Node tells whoever asked that the answer was cut off, so
+ *      `broken` says why.
+ */
+import type { Agent } from "node:http";
+import type { Socket } from "node:net";
+
+export interface AnswerBounds {
+  readonly maxBytes: number;
+  readonly deadlineMs: number;
+  /** The server's name in the words, such as "the schema registry". */
+  readonly who: string;
+}
+
+export interface BoundedAgent {
+  readonly agent: Agent;
+  /** Which bound was broken last; null where an answer has come to its end since. */
+  readonly broken: string | null;
+}
+
+/** Bounds what is asked through the agent from now on. */
+export function boundAnswers(agent: Agent, { maxBytes, deadlineMs, who }: AnswerBounds): BoundedAgent {
+  let broken: string | null = null;
+  const refuse = (socket: Socket, words: string) => {
+    broken = words;
+    socket.destroy(new Error(words));
+  };
+  const questions = new WeakMap<object, { since: number; late: NodeJS.Timeout }>();
+  const begin = (socket: Socket) => {
+    const late = setTimeout(() => {
+      refuse(socket, `${who} did not end its answer within ${deadlineMs} ms`);
+    }, deadlineMs);
+    late.unref();
+    questions.set(socket, { since: socket.bytesRead, late });
+  };
+  const end = (socket: object) => {
+    clearTimeout(questions.get(socket)?.late);
+    questions.delete(socket);
+  };
+  const count = (socket: Socket) => {
+    const question = questions.get(socket);
+    if (question === undefined || socket.bytesRead - question.since <= maxBytes) return;
+    refuse(socket, `${who} answers with more than ${maxBytes} bytes: is that its address?`);
+  };
+  const [connect, keep, reuse] = [agent.createConnection, agent.keepSocketAlive, agent.reuseSocket];
+  agent.createConnection = (...args) => {
+    const socket = connect.apply(agent, args);
+    if (!(socket instanceof Object)) return socket;
+    const made = socket as Socket;
+    begin(made);
+    // Before the client's own listener, which parses what came.
+    made.prependListener("data", () => count(made));
+    made.once("close", () => end(made));
+    return socket;
+  };
+  agent.keepSocketAlive = (socket) => {
+    end(socket);
+    broken = null;
+    return keep.call(agent, socket);
+  };
+  agent.reuseSocket = (socket, request) => {
+    begin(socket as Socket);
+    reuse.call(agent, socket, request);
+  };
+  return {
+    agent,
+    get broken() {
+      return broken;
+    },
+  };
+}
