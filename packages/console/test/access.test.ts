@@ -1,7 +1,7 @@
 /** Tokens as the page makes and revokes them: the rule of new-token-dialog.tsx. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
-import { control, startConsole, visit } from "./started-console.ts";
+import { control, present, startConsole, visit } from "./started-console.ts";
 import { axeFaults, copiedOn } from "./story.ts";
 
 const LINK = "http://127.0.0.1:8090/#sign-in=code-0123456789";
@@ -55,7 +55,12 @@ describe("a token", () => {
     const data = [
       { ...tokens.data[0], id: "tok_1", name: "dana", ...use },
       { ...tokens.data[0], id: "tok_2", name: "eve", ...waiting },
-      { ...tokens.data[0], id: "tok_3", name: "a program", usedAt: new Date(Date.now() - 183_000).toISOString() },
+      {
+        ...tokens.data[0],
+        id: "tok_3",
+        name: "a program",
+        usedAt: new Date(present().getTime() - 183_000).toISOString(),
+      },
       { ...tokens.data[0], id: "tok_4", name: "idle", usedAt: null },
     ];
     const page = await visit("/access", { "GET /v1/tokens": { body: { ...tokens, data } } });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { problem } from "./fake-control.ts";
 import { AUDIENCE, audiencePage } from "./pages/audiences.ts";
-import { control, poll, startConsole, visit } from "./started-console.ts";
+import { control, poll, present, startConsole, visit } from "./started-console.ts";
 import { askedFrom, axeFaults, copiedOn } from "./story.ts";
 
 const { path, live } = audiencePage;
@@ -55,7 +55,7 @@ describe("an audience", () => {
   });
 
   it("says in the list that its sync runs, and what waits of all", async () => {
-    const syncing = { since: new Date().toISOString(), received: 5000, compared: 1200 };
+    const syncing = { since: present().toISOString(), received: 5000, compared: 1200 };
     const page = await visit("/audiences", {
       "GET /v1/audiences": { body: { data: [{ ...AUDIENCE, syncing }], nextCursor: null } },
       "GET /v1/audiences/{id}": { body: { ...AUDIENCE, identifiesWaiting: 12_031 } },
@@ -65,7 +65,7 @@ describe("an audience", () => {
   });
 
   it("shows how far the sync is that runs, until it is through", async () => {
-    const since = new Date().toISOString();
+    const since = present().toISOString();
     const syncingAs = (received: number | null, compared: number | null) => ({
       "GET /v1/audiences/{id}": { body: { ...AUDIENCE, syncing: { since, received, compared } } },
     });

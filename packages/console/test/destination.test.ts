@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { MOMENT } from "./pages/all-pages.ts";
-import { control, poll, startConsole, visit } from "./started-console.ts";
+import { control, poll, present, startConsole, visit } from "./started-console.ts";
 import { axeFaults, copiedOn, expectNarrow, expectSound, hasLayout } from "./story.ts";
 
 interface Configured {
@@ -165,7 +165,7 @@ describe("a destination", () => {
       "GET /v1/destinations/{id}": { body: { ...DESTINATION, secretStage } },
       "GET /v1/audit": ({ query }: FakeRequest) => {
         const hours = hoursAgo[query.get("operation") ?? ""];
-        const time = new Date(Date.now() - (hours ?? 0) * 3_600_000).toISOString();
+        const time = new Date(present().getTime() - (hours ?? 0) * 3_600_000).toISOString();
         const data = hours === undefined ? [] : [{ ...change, time }];
         return { body: { nextCursor: null, asOf: null, complete: true, searchedTo: null, data } };
       },
@@ -244,7 +244,7 @@ describe("a destination", () => {
   });
 
   it("DG1: shows how it was over time, as a picture with its sentence and as a table", async () => {
-    const nowMinute = Math.floor(Date.now() / 60_000);
+    const nowMinute = Math.floor(present().getTime() / 60_000);
     const point = (minute: number, delivered: number) => ({
       time: new Date((nowMinute - minute) * 60_000).toISOString(),
       ...{ delivered, retryable: 2, permanent: 0, deferred: 0, p50Ms: null, p99Ms: 12.5, waiting: 3, inFlight: 1 },

@@ -31,9 +31,13 @@ it.each([
     .first()
     .waitFor();
   await poll(() => page.locator("[data-state=loading]").count()).toBe(0);
+  const asked = askedFrom(page);
+  const ofThePage = () => asked.splice(0).filter((each) => each !== OF_THE_FRAME);
+  await page.clock.runFor(A_WHILE_MS);
+  await poll(() => ofThePage().length).toBeGreaterThan(0);
   await page.getByRole("button", { name: "live: pause" }).click();
   await page.getByRole("button", { name: /^paused/ }).waitFor();
-  const asked = askedFrom(page);
+  ofThePage();
   await page.clock.runFor(A_WHILE_MS);
-  expect(asked.filter((each) => each !== OF_THE_FRAME)).toEqual([]);
+  expect(ofThePage()).toEqual([]);
 });

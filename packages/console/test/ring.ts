@@ -39,6 +39,8 @@ export interface OpenPage {
 export interface Ring {
   /** Why there is no such place here; null where there is. */
   readonly missing: string | null;
+  /** The moment of a page whose clock no test sets. */
+  readonly present: () => Date;
   /** Answers the address at which the control is found. */
   readonly start: (control: FakeControl) => Promise<string>;
   /** `at`: what its clock shows, for good. */
@@ -61,6 +63,7 @@ export function createRing(ring: Ring) {
   return {
     control,
     takeFaults,
+    present: ring.present,
     /** To be called at the top of a test file. `at`: what its pages' clocks show, for good. */
     startConsole(at?: Date): void {
       beforeAll(async () => {

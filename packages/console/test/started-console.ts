@@ -14,7 +14,7 @@ async function findRing() {
 }
 
 const ring = await findRing();
-export const { control, startConsole, visit, takeFaults } = ring;
+export const { control, present, startConsole, visit, takeFaults } = ring;
 
 /** As `expect.poll`, by the page's own time. */
 export const { poll } = ring;

@@ -63,7 +63,7 @@ export function focusOf(target: Locator): Promise<void> {
  * The paths of the API that the page asks for from now on, as it sends them: what is under way already is none of them,
  * nor are files, such as the tab's icon, which a browser asks for when it comes to it.
  */
-export function askedFrom(page: Page): readonly string[] {
+export function askedFrom(page: Page): string[] {
   const asked: string[] = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());

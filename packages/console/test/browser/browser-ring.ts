@@ -20,6 +20,7 @@ let browser: Browser;
 
 const ring: Ring = {
   missing: "missing" in found ? found.missing : null,
+  present: () => new Date(),
   start: async (control: FakeControl) => {
     const files = await readConsoleFiles();
     if (files === null) throw new Error("the pages were not built");
