@@ -27,7 +27,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   source_disabled: "The source is switched off: posthaste sources update <id> --enabled.",
   call_too_large: "Shorten the call to 32,768 bytes: less in its properties, traits or context.",
   request_too_large: TOO_LARGE,
-  body_cut_too_small: "The body came in pieces of a few bytes: have the sender write it in pieces of at least 128.",
   request_timeout: "The body came too slowly: look at the sender's connection, or send smaller batches.",
   rate_limited:
     "The source sends more than it may: send less, in larger batches, or raise POSTHASTE_SOURCE_CALLS_PER_SECOND.",
