@@ -21,10 +21,11 @@ describe("a cell", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, text) => {
         for (const cell of [cellText(value), cellText(text), cellText([text])]) {
-          expect(cell).not.toMatch(/[\p{Cc}\u2028\u2029\u202e]/u);
+          expect(cell).not.toMatch(/[\p{Cc}\u2028\u2029\u202e\u200b\u200e\u200f\u061c\u{e0041}]/u);
         }
       }),
     );
     expect(cellText("\u001b[2Jgone\tb\n")).toBe(" [2Jgone b ");
+    expect(cellText("a\u200bb\u200ec\u061cd\u{e0041}e نام‌ها")).toBe("a b c d e نام‌ها");
   });
 });

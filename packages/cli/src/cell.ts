@@ -8,7 +8,15 @@ export function cellText(value: unknown): string {
   return printable(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 
-/** Control characters, and those that turn the direction of text around, become spaces. */
+/** Characters that a terminal obeys, that nobody sees or that turn text around, but for the joiners of letters. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu;
+
+/** Each such character becomes a space. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, " ");
+  return text.replace(UNSEEN, " ");
+}
+
+/** Lines as a terminal may have them: as `cellText`, but for the line ends. */
+export function printableLines(text: string): string {
+  return text.replace(UNSEEN, (each) => (each === "\n" ? each : " "));
 }

@@ -55,6 +55,17 @@ const sources = [
 ];
 
 describe("on a terminal", () => {
+  it.each(["ndjson", "csv"])(
+    "an export as %s has nothing that the terminal would obey, and its lines",
+    async (format) => {
+      control.script("GET /v1/dead-letters/counts", { data: [], nextCursor: null, complete: true });
+      const row = '{"event":"\u001b]0;gone\u0007 \u202ex"}\n';
+      control.scriptRequest("GET /v1/dead-letters/export", () => ({ status: 200, body: `${row}${row}` }));
+      const { code, stdout } = await onTerminal(["dead-letters", "export", "--format", format]);
+      expect([code, stdout]).toEqual([0, `{"event":" ]0;gone   x"}\n`.repeat(2)]);
+    },
+  );
+
   it("a list is a table with a header, fitted to the width", async () => {
     control.script("GET /v1/sources", { data: sources, nextCursor: null });
     const { stdout } = await onTerminal(["sources", "list", "--no-color"]);

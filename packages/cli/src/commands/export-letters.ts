@@ -1,4 +1,5 @@
 /** Dead letters as a file: what control sends is written as it comes. */
+import { printableLines } from "../cell.ts";
 import type { Context } from "../context.ts";
 import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
@@ -29,11 +30,14 @@ export async function exportLetters(context: Context, options: ExportOptions): P
   const total = await countOf(context, query);
   const { chunks, trailer } = await api.download(`${PATH}/export?${new URLSearchParams({ ...query, format })}`);
   const file = await terminal.openOutput(output ?? "-");
+  // Bodies are strangers' text: a terminal must not obey them. A file has them as they are.
+  const isShown = output === undefined && terminal.isTerminal;
+  const decoder = new TextDecoder();
   const progress = startProgress(context);
   let [rows, bytes] = [format === "csv" ? -1 : 0, 0];
   try {
     for await (const chunk of chunks) {
-      await file.write(chunk);
+      await file.write(isShown ? Buffer.from(printableLines(decoder.decode(chunk, { stream: true }))) : chunk);
       bytes += chunk.length;
       if (format !== "parquet") rows += linesIn(chunk);
       if (format === "parquet") progress.report("written KB", Math.round(bytes / 1000));

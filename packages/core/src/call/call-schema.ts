@@ -14,6 +14,7 @@ export function isCallType(value: unknown): value is CallType {
 
 /** Longer ids would not fit the headers that carry them. */
 const MAX_MESSAGE_ID_LENGTH = 255;
+const MESSAGE_ID_WORDS = `must be a string of at most ${MAX_MESSAGE_ID_LENGTH} printable ASCII characters, such as a UUID`;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 const jsonObject = z
@@ -21,8 +22,9 @@ const jsonObject = z
   .refine((value) => value === null || value === undefined || isJsonObject(value), "must be an object")
   .optional()
   .meta({ type: ["object", "null"] });
+const ID_WORDS = `must be a string, or a whole number up to ${Number.MAX_SAFE_INTEGER}: send a longer one as a string`;
 const id = z
-  .union([z.string(), z.int()], "must be a string or a whole number")
+  .union([z.string(), z.int(ID_WORDS)], ID_WORDS)
   .nullish()
   .refine(isWellFormedId, ILL_FORMED_ID)
   .describe("A whole number stands for its decimal text.");
@@ -42,11 +44,11 @@ const commonFields = {
           .string()
           // The length is compared first: a text that is too long may be as long as a call, and its letters are not
           // looked at.
-          .refine((value) => value.length <= MAX_MESSAGE_ID_LENGTH && PRINTABLE.test(value))
+          .refine((value) => value.length <= MAX_MESSAGE_ID_LENGTH && PRINTABLE.test(value), MESSAGE_ID_WORDS)
           .meta({ maxLength: MAX_MESSAGE_ID_LENGTH, pattern: PRINTABLE.source }),
-        z.int(),
+        z.int(ID_WORDS),
       ],
-      `must be a string of at most ${MAX_MESSAGE_ID_LENGTH} printable ASCII characters`,
+      MESSAGE_ID_WORDS,
     )
     .nullish()
     .describe("The same id within ten minutes is accepted once. Made where it is absent."),

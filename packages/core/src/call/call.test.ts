@@ -257,6 +257,14 @@ describe("refusals", () => {
     expect(refusal(call).code).toBe(code);
   });
 
+  it("say how to send a number that no id may be, and which message ids there are", () => {
+    expect(refusal(track({ userId: 2 ** 60 })).message).toMatch(
+      /up to 9007199254740991: send a longer one as a string/,
+    );
+    expect(refusal(track({ messageId: "line\nbreak" })).message).toMatch(/printable ASCII characters, such as a UUID/);
+    expect(refusal(track({ userId: "a\ud800b" })).message).toMatch(/"userId" has half of a surrogate pair/);
+  });
+
   it("look at no letter of a message id that is too long", () => {
     const messageId = `${"x".repeat(30_000)}€`;
     const looks = vi.spyOn(RegExp.prototype, "test");
@@ -270,9 +278,11 @@ describe("refusals", () => {
 
   it("name the field and what it must be", () => {
     expect(refusal(track({ properties: [1] })).message).toBe(`"properties" must be an object.`);
-    expect(refusal(track({ userId: true })).message).toBe(`"userId" must be a string or a whole number.`);
+    expect(refusal(track({ userId: true })).message).toBe(
+      `"userId" must be a string, or a whole number up to 9007199254740991: send a longer one as a string.`,
+    );
     expect(refusal(track({ messageId: {} })).message).toBe(
-      `"messageId" must be a string of at most 255 printable ASCII characters.`,
+      `"messageId" must be a string of at most 255 printable ASCII characters, such as a UUID.`,
     );
   });
 });

@@ -99,6 +99,13 @@ describe("the correction of the caller's clock", () => {
     expect(correctTimestamp({ originalMs, sentAtMs: null, receivedAtMs })).toBe(originalMs);
   });
 
+  it("keeps the caller's time when it was sent over a day before it happened, by another clock", () => {
+    const originalMs = at("2026-11-21T03:24:17Z");
+    expect(correctTimestamp({ originalMs, sentAtMs: 0, receivedAtMs })).toBe(originalMs);
+    const sentAtMs = originalMs - 86_400_000;
+    expect(correctTimestamp({ originalMs, sentAtMs, receivedAtMs })).toBe(receivedAtMs + 86_400_000);
+  });
+
   it("is the moment of receipt when the caller gave no time", () => {
     expect(correctTimestamp({ originalMs: null, sentAtMs: receivedAtMs - 5, receivedAtMs })).toBe(receivedAtMs);
   });

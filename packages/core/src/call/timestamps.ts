@@ -58,11 +58,11 @@ export interface CallTimes {
 /**
  * When the call happened by ingest's clock: `correctTimestamp` takes the error that the caller's clock had at `sentAt`
  * from the caller's time. Without `sentAt` the caller's time stands as it is; without a time of the caller the moment
- * of receipt does.
+ * of receipt does. A `sentAt` over a day before the caller's time was not told by the same clock, and corrects nothing.
  */
 export function correctTimestamp({ originalMs, sentAtMs, receivedAtMs }: CallTimes): number {
   if (originalMs === null) return receivedAtMs;
-  if (sentAtMs === null) return originalMs;
+  if (sentAtMs === null || originalMs - sentAtMs > DAY_MS) return originalMs;
   const correctedMs = receivedAtMs - (sentAtMs - originalMs);
   return isWritable(correctedMs) ? correctedMs : originalMs;
 }

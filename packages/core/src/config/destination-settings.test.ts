@@ -41,6 +41,7 @@ describe("a webhook URL", () => {
     ["https://:pass@a.example/", /user name or password/],
     ["https://", /not a URL/],
     ["https://a.example:99999/", /not a URL/],
+    ["https://a.example:0/hook", /port 0: give a port from 1 to 65535/],
     ["https://a.example/\ud800", /not a URL/],
     [`https://a.example/${"x".repeat(2048)}`, /at most 2048/],
   ])("may not be %j", (url, reason) => {
@@ -185,6 +186,23 @@ describe("a shared secret", () => {
   );
 });
 
+it("a static header has a name and a value that receivers take", () => {
+  const [longest, most] = ["n".repeat(256), "v".repeat(8192)];
+  const withHeaders = (headers: object) => faults(withUrls([{ url: "https://a.example/", headers }])).join();
+  expect(withHeaders({ [longest]: most })).toBe("");
+  expect(withHeaders({ [`${longest}n`]: "v" })).toMatch(/name has at most 256 characters/);
+  expect(withHeaders({ n: `${most}v` })).toMatch(/value has at most 8192 characters/);
+});
+
+it.each(["line\r\nbreak", "turned \u202e around", "unseen \u200b", "\ud800", "tag \u{e0041}"])(
+  "a name of a destination may not be %j",
+  (name) => {
+    const input = { type: "Webhooks", name, settings: { urls: [{ url: "https://a.example" }] } };
+    expect(faults(input).join()).toMatch(/no character that is not seen or turns text around/);
+    expect(faults({ ...input, name: "Zoë’s 👩‍👩‍👧 نام‌ها" })).toEqual([]);
+  },
+);
+
 describe("a rate limit", () => {
   const limited = (rateLimitPerSecond: unknown) => ({
     type: "Webhooks",
@@ -197,8 +215,7 @@ describe("a rate limit", () => {
   });
 
   it.each([
-    [0, "expected a number above 0, or null"],
-    [-1, "expected a number above 0, or null"],
+    ...[0, -1, 1e-9].map((value) => [value, "expected 0.001 at least, which is a request in 1,000 seconds, or null"]),
     ["50", "expected a number above 0, or null"],
     [100_001, "expected 100000 at the most"],
   ])("may not be %j", (value, reason) => {

@@ -16,7 +16,12 @@ const MAX_URL_LENGTH = 2048;
 const MIN_SECRET_LENGTH = 16;
 const MAX_SECRET_LENGTH = 1024;
 const MAX_HEADERS = 50;
+/** Receivers take some 8 KB of headers in all. */
+const MAX_HEADER_NAME_LENGTH = 256;
+const MAX_HEADER_VALUE_LENGTH = 8192;
 const MAX_RATE = 100_000;
+/** A delivery would wait out its window of four hours at less than a few of these. */
+const MIN_RATE = 0.001;
 
 /** A receiver's URL: http or https, in full, without user name or password. */
 const urlInput = z
@@ -33,7 +38,14 @@ const webhookUrlInput = z
   .strictObject({
     url: urlInput,
     headers: z
-      .record(z.string(), z.string())
+      .record(
+        z.string(),
+        z.string().max(MAX_HEADER_VALUE_LENGTH, `a header's value has at most ${MAX_HEADER_VALUE_LENGTH} characters`),
+      )
+      .refine(
+        (headers) => Object.keys(headers).every((name) => name.length <= MAX_HEADER_NAME_LENGTH),
+        `a header's name has at most ${MAX_HEADER_NAME_LENGTH} characters`,
+      )
       .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, `a URL has at most ${MAX_HEADERS} headers`)
       .default({})
       .describe(`Static headers of the requests to this URL. They read as "${MASK}"; sent back, that keeps the value.`),
@@ -78,7 +90,7 @@ export const destinationSettingsInput = z.strictObject({
     .describe("any: one URL that answers 2xx settles a delivery. each: every URL is retried on its own. Default any."),
   rateLimitPerSecond: z
     .number("expected a number above 0, or null")
-    .positive("expected a number above 0, or null")
+    .min(MIN_RATE, `expected ${MIN_RATE} at least, which is a request in 1,000 seconds, or null`)
     .max(MAX_RATE, `expected ${MAX_RATE} at the most`)
     .nullable()
     .optional()
@@ -156,6 +168,7 @@ function urlProblem(url: string): string | null {
   if (/[\s\\\p{Cc}]/u.test(url)) return "a URL holds no white space, control character or backslash";
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";
   if (hasLoneSurrogate(url) || !z.url().safeParse(url).success) return "this is not a URL";
+  if (new URL(url).port === "0") return "nothing can be reached at port 0: give a port from 1 to 65535";
   return null;
 }
 

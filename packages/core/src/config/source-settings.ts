@@ -2,12 +2,20 @@
 import { z } from "zod";
 import { SOURCE_KINDS } from "./source.ts";
 
+/** Controls, line ends, halves of surrogate pairs, and formats that nobody sees, but for the joiners of letters. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u;
+
+/** True of a name that reads everywhere as it was written. */
+export const isPlainName = (name: string): boolean => !UNSEEN.test(name);
+export const PLAIN_NAME_WORDS = "a name holds no line end, and no character that is not seen or turns text around";
+
 /** The name of a source or a destination, for people. */
 export const nameInput = z
   .string("a name is needed, as text")
   .trim()
   .min(1, "a name is needed")
   .max(200, "a name has at most 200 characters")
+  .refine(isPlainName, PLAIN_NAME_WORDS)
   .describe("A name for people.");
 
 export const sourceInput = z.strictObject({

@@ -55,9 +55,8 @@ export class TokenCallers implements Callers {
   async callerOf(head: RequestHead): Promise<Caller> {
     const token = /^Bearer +(.+)$/i.exec(head.authorization ?? "")?.[1];
     if (token !== undefined) return await this.callerWith(token, head);
-    const code = readSessionCookie(head.cookie, this.#options.origins.port);
-    if (code === undefined) throw unauthorized();
-    return await this.#callerInSession(code, head);
+    if (head.cookie?.includes("posthaste-session-") !== true) throw unauthorized();
+    return await this.#callerInSession(head);
   }
 
   isStillAllowed({ tokenId, sessionId }: Caller): boolean {
@@ -69,9 +68,11 @@ export class TokenCallers implements Callers {
   }
 
   /** CS1. */
-  async #callerInSession(code: string, head: RequestHead): Promise<Caller> {
+  async #callerInSession(head: RequestHead): Promise<Caller> {
     const { store, origins } = this.#options;
-    origins.originOf(head);
+    const { port } = origins;
+    const code = readSessionCookie(head.cookie, { port, origin: origins.originOf(head) });
+    if (code === undefined) throw unauthorized();
     if (head.method !== "GET") origins.assertOwnPage(head);
     const hash = hashOf(code);
     const session = this.#sessionOf(hash) ?? (await this.#sessionReadNow(hash, head.address));

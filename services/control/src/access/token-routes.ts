@@ -2,19 +2,26 @@
 
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
+import { isPlainName, PLAIN_NAME_WORDS } from "@posthaste/core/config/source-settings";
 import { z } from "zod";
+import { UNKNOWN } from "../audit/unknown-changes.ts";
 import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
+import { ADMIN_NAME } from "./token-callers.ts";
 import type { TokenHandlers } from "./token-handlers.ts";
 
 const scope = z.enum(SCOPES, `expected one of ${SCOPES.join(", ")}`);
+/** Names by which the audit tells of the environment's token, and of a change whose author nobody knows. */
+const OF_THE_AUDIT: readonly string[] = [ADMIN_NAME, UNKNOWN];
 const name = z
   .string("expected a name")
   .trim()
   .min(1, "expected a name")
-  .max(100, "expected 100 characters at the most");
+  .max(100, "expected 100 characters at the most")
+  .refine(isPlainName, PLAIN_NAME_WORDS)
+  .refine((given) => !OF_THE_AUDIT.includes(given.toLowerCase()), "the audit gives this name itself: choose another");
 
 const tokenInput = z.strictObject({
   link: z.boolean().default(false).describe("A sign-in link in place of the token's text."),

@@ -51,12 +51,16 @@ function ndjsonLine(found: FoundLetter): string {
   return `{${fields.join(",")}}\n`;
 }
 
-/** RFC 4180. Null is an empty field, an empty text a quoted one. */
+/** A spreadsheet runs a cell that begins so, even a quoted one. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** RFC 4180. Null is an empty field, an empty text a quoted one. A text that a spreadsheet would run gets a `'`. */
 function csvLine(found: FoundLetter): string {
   const fields = LETTER_COLUMNS.map(({ kind, of }) => {
     const cell = of(found.letter, found);
     if (cell === null) return "";
-    const text = String(plain(cell, kind));
+    const whole = String(plain(cell, kind));
+    const text = typeof cell === "string" && FORMULA.test(whole) ? `'${whole}` : whole;
     return text === "" || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   });
   return `${fields.join(",")}\r\n`;

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { deadLetterAt } from "../../test/log-writer.ts";
+import { factsOf } from "../read-model/letter-facts.ts";
+import type { FoundLetter } from "../replays/letter-reader.ts";
+import { createRowFormat, type ExportFormat } from "./row-formats.ts";
+
+function rowOf(format: ExportFormat, event: string): string {
+  const letter = deadLetterAt(1, { event });
+  const record = { partition: 0, offset: 1, key: null, value: Buffer.alloc(1) } as unknown as FoundLetter["record"];
+  return Buffer.from(createRowFormat(format).add([{ letter, record, facts: factsOf(letter, record) }])).toString();
+}
+
+it.each(["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])(
+  "a CSV cell that a spreadsheet would run has a quote before it, and its text as it is in NDJSON: %j",
+  (event) => {
+    expect(rowOf("csv", event)).toContain(`'${event}`);
+    expect(rowOf("ndjson", event)).toContain(`"event":${JSON.stringify(event)}`);
+    expect(rowOf("csv", `a${event}`)).not.toContain("'");
+  },
+);
