@@ -20,6 +20,7 @@ const LINES = {
   damages: { args: ["scripts/test-damages.mjs"] },
   model: { args: ["test/model/main.ts", "--runs=10000"] },
   hostile: { args: ["services/ingest/test/hostile/main.ts", "--minutes=10"] },
+  "hostile-wire": { args: ["test/hostile/main.ts", "--minutes=5"] },
   "api-ingest": { args: ["services/ingest/test/check-api.ts"], needs: SCHEMATHESIS },
   "api-control": { args: ["services/control/test/check-api.ts"], needs: SCHEMATHESIS },
   ...Object.fromEntries(

@@ -12,6 +12,7 @@ export const UNIT_TESTS: readonly string[] = [
   "packages/runtime/test/**/*.test.ts",
   "packages/webhook/test/**/*.test.ts",
   "services/ingest/test/hostile/*.test.ts",
+  "test/hostile/*.test.ts",
   // The consumer and the producer over brokers that the test plays.
   "packages/kafka/test/consumer.test.ts",
   "packages/kafka/test/consumer-joins.test.ts",

@@ -1,0 +1,84 @@
+/**
+ * A search for the dearest stream: most are those of the last finds with some choices made anew, the others are drawn
+ * afresh. From the same seed, and with the same costs, it tries the same streams.
+ */
+import fc from "fast-check";
+import { type Cost, partOfBounds } from "./door.ts";
+import { GENES, type Stream, streams } from "./stream.ts";
+
+export interface Found {
+  readonly stream: Stream;
+  readonly cost: Cost;
+}
+
+export interface ClimbOptions {
+  readonly seed: number;
+  readonly measure: (stream: Stream) => Promise<Cost>;
+  readonly goesOn: (tried: number) => boolean;
+  readonly onTried?: (found: Found, tried: number) => void;
+}
+
+/** How many finds streams are made of. */
+const POOL = 6;
+/** Of ten streams so many are drawn afresh. */
+const FRESH = 4;
+/** How often what is beyond a bound is measured, since a busy machine is slow now and then. */
+const CAREFUL = 3;
+
+/** Answers the dearest streams, the dearest first. */
+export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): Promise<readonly Found[]> {
+  let dearest: readonly Found[] = [];
+  const random = createRandom(seed);
+  for (let tried = 0; goesOn(tried); tried++) {
+    const stream = nextStream(dearest, random);
+    let cost = await measure(stream);
+    for (let time = 1; time < CAREFUL && partOfBounds(cost) > 1; time++) cost = lessOf(cost, await measure(stream));
+    const found = { stream, cost };
+    dearest = [...dearest, found].sort((left, right) => worthOf(right.cost) - worthOf(left.cost)).slice(0, POOL);
+    onTried?.(found, tried + 1);
+  }
+  return dearest;
+}
+
+/** Processor time leads the way where no bound is near. */
+function worthOf(cost: Cost): number {
+  return partOfBounds(cost) + cost.processor / 2;
+}
+
+function lessOf(left: Cost, right: Cost): Cost {
+  return partOfBounds(left) <= partOfBounds(right) ? left : right;
+}
+
+/** A whole number below `below`. */
+type Random = (below: number) => number;
+
+function nextStream(dearest: readonly Found[], random: Random): Stream {
+  const parent = dearest[random(dearest.length)]?.stream;
+  if (parent === undefined || random(10) < FRESH) return draw(streams, random);
+  const other = dearest[random(dearest.length)]?.stream ?? parent;
+  const genes = Object.keys(GENES) as (keyof Stream)[];
+  let child = parent;
+  for (let change = 0; change <= random(4); change++) {
+    const gene = genes[random(genes.length)] ?? "head";
+    const value = random(3) === 0 ? other[gene] : draw(GENES[gene] as fc.Arbitrary<unknown>, random);
+    child = { ...child, [gene]: value };
+  }
+  return child;
+}
+
+function draw<T>(arbitrary: fc.Arbitrary<T>, random: Random): T {
+  const [value] = fc.sample(fc.noBias(arbitrary), { seed: random(2 ** 31 - 1), numRuns: 1 });
+  // One run makes one value.
+  return value as T;
+}
+
+/** A small generator with a seed (mulberry32). */
+function createRandom(seed: number): Random {
+  let state = seed | 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON]`: a search for the
+ * streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints its seed, what
+ * is beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that is beyond; with
+ * `--stream` it measures that one. Ends with 1 when one is beyond.
+ */
+import { parseArgs } from "node:util";
+import { startInstallation } from "../e2e/installation.ts";
+import { climb } from "./climb.ts";
+import { BOUNDS, type Cost, type Door, partOfBounds } from "./door.ts";
+import { startMeter } from "./meter.ts";
+import { serverDoors } from "./server-doors.ts";
+import type { Stream } from "./stream.ts";
+
+const SAID_EVERY = 20;
+
+const { values } = parseArgs({
+  options: {
+    door: { type: "string", multiple: true },
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string" },
+    first: { type: "boolean", default: false },
+    stream: { type: "string" },
+  },
+});
+const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
+
+function words({ memoryMb, slower, refused, recoveryS, processor, pauseMs }: Cost): string {
+  return [
+    `${memoryMb.toFixed(0)} MB above idle (bound ${BOUNDS.memoryMb})`,
+    `neighbour's p99 ${slower.toFixed(1)} times alone (${BOUNDS.slower}), longest ${pauseMs.toFixed(0)} ms`,
+    `${refused} refused (${BOUNDS.refused})`,
+    `back after ${recoveryS.toFixed(1)} s (${BOUNDS.recoveryS})`,
+    `${(100 * processor).toFixed(0)} % of a processor`,
+  ].join(", ");
+}
+
+/** Answers whether all kept to the bounds. */
+async function search(door: Door): Promise<boolean> {
+  const meter = await startMeter(door);
+  const endMs = performance.now() + Number(values.minutes) * 60_000;
+  console.log(`${door.name}: alone p99 ${meter.alone.p99Ms.toFixed(1)} ms, ${meter.alone.residentMb.toFixed(0)} MB`);
+  const startedMs = performance.now();
+  let beyond = 0;
+  const dearest = await climb({
+    seed,
+    measure: meter.measure,
+    goesOn: () => performance.now() < endMs && !(values.first && beyond > 0),
+    onTried: ({ stream, cost }, tried) => {
+      const isBeyond = partOfBounds(cost) > 1;
+      if (isBeyond) beyond += 1;
+      if (!isBeyond && tried % SAID_EVERY !== 0) return;
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+      console.log(
+        `${seconds} s, ${tried}. stream${isBeyond ? " BEYOND" : ""}: ${words(cost)}: ${JSON.stringify(stream)}`,
+      );
+    },
+  });
+  for (const { stream, cost } of dearest.slice(0, 3)) console.log(`dearest: ${words(cost)}: ${JSON.stringify(stream)}`);
+  console.log(`${door.name}: ${beyond === 0 ? "all within the bounds" : `${beyond} beyond the bounds`}`);
+  return beyond === 0;
+}
+
+const installation = await startInstallation({ longLived: true, settings: { POSTHASTE_LOG_LEVEL: "error" } });
+try {
+  const doors = await serverDoors(installation);
+  console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${[...doors.keys()].join(", ")}`);
+  for (const name of values.door ?? doors.keys()) {
+    const door = doors.get(name);
+    if (door === undefined) throw new Error(`there is no door ${name}`);
+    if (values.stream !== undefined) {
+      const meter = await startMeter(door);
+      const cost = await meter.measure(JSON.parse(values.stream) as Stream);
+      console.log(`${name}: ${words(cost)}`);
+      if (partOfBounds(cost) > 1) process.exitCode = 1;
+    } else if (!(await search(door))) process.exitCode = 1;
+  }
+} finally {
+  await installation.close();
+}

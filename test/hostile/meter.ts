@@ -1,0 +1,136 @@
+/**
+ * What a stream costs at a door, and how an honest neighbour fares beside it.
+ *
+ * MH1  The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
+ * MH2  A process that holds much after a stream is started anew before the next, so that no stream is taken for another.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Cost, Door } from "./door.ts";
+import type { Stream } from "./stream.ts";
+
+const ASKED_EVERY_MS = 10;
+const PLAYED_MS = 2_500;
+const ALONE_MS = 3_000;
+const LOOKED_EVERY_MS = 50;
+/** No answer counts as one that took so long. */
+const LONGEST_WAIT_MS = 10_000;
+/** Below this a p99 says more of the machine than of a stream; ms. */
+const LEAST_P99_MS = 4;
+const STARTED_ANEW_ABOVE_MB = 120;
+/** How many exchanges in a row must be quick for the neighbour to be as alone. */
+const QUICK_IN_A_ROW = 10;
+
+export interface Meter {
+  measure(stream: Stream): Promise<Cost>;
+  /** The neighbour's p99 without a stream, in ms, and what was resident then, in megabytes. */
+  readonly alone: { readonly p99Ms: number; readonly residentMb: number };
+}
+
+interface Heard {
+  readonly waitsMs: number[];
+  refused: number;
+}
+
+export async function startMeter(door: Door): Promise<Meter> {
+  await ask(door, ALONE_MS);
+  let alone = await measureAlone(door);
+  return {
+    get alone() {
+      return alone;
+    },
+    measure: async (stream) => {
+      if (residentMb(door.pid()) > alone.residentMb + STARTED_ANEW_ABOVE_MB) {
+        await door.restart();
+        await ask(door, ALONE_MS);
+        alone = await measureAlone(door);
+      }
+      return measureStream(door, stream, alone);
+    },
+  };
+}
+
+async function measureAlone(door: Door): Promise<{ p99Ms: number; residentMb: number; processor: number }> {
+  const [before, startedMs] = [processorMs(door.pid()), performance.now()];
+  const heard = await ask(door, ALONE_MS);
+  if (heard.refused > 0) throw new Error(`${door.name}: the neighbour is refused alone`);
+  const processor = (processorMs(door.pid()) - before) / (performance.now() - startedMs);
+  return { p99Ms: Math.max(LEAST_P99_MS, p99(heard.waitsMs)), residentMb: residentMb(door.pid()), processor };
+}
+
+async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnType<typeof measureAlone>>) {
+  const pid = door.pid();
+  let mostMb = 0;
+  const looking = setInterval(() => {
+    mostMb = Math.max(mostMb, residentMb(pid));
+  }, LOOKED_EVERY_MS);
+  const playing = await door.play(stream);
+  const [before, startedMs] = [processorMs(pid), performance.now()];
+  const heard = await ask(door, PLAYED_MS);
+  const processor = (processorMs(pid) - before) / (performance.now() - startedMs) - alone.processor;
+  await playing.stop();
+  const recoveryS = await recovery(door, alone.p99Ms);
+  clearInterval(looking);
+  return {
+    memoryMb: Math.max(0, mostMb - alone.residentMb),
+    slower: p99(heard.waitsMs) / alone.p99Ms,
+    refused: heard.refused,
+    recoveryS,
+    processor: Math.max(0, processor),
+    pauseMs: Math.max(...heard.waitsMs),
+  };
+}
+
+/** Asks for so long; resolves when each was answered, or waited for long enough. */
+async function ask(door: Door, forMs: number): Promise<Heard> {
+  const heard: Heard = { waitsMs: [], refused: 0 };
+  const asked: Promise<void>[] = [];
+  const endMs = performance.now() + forMs;
+  while (performance.now() < endMs) {
+    asked.push(exchange(door, heard));
+    await pause(ASKED_EVERY_MS);
+  }
+  await Promise.all(asked);
+  return heard;
+}
+
+async function exchange(door: Door, heard: Heard): Promise<void> {
+  const startedMs = performance.now();
+  const late = new AbortController();
+  const waited = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
+  const isTaken = await Promise.race([door.honest().catch(() => false), waited]);
+  late.abort();
+  if (!isTaken) heard.refused += 1;
+  heard.waitsMs.push(performance.now() - startedMs);
+}
+
+async function recovery(door: Door, p99Ms: number): Promise<number> {
+  const startedMs = performance.now();
+  for (let quick = 0; quick < QUICK_IN_A_ROW; ) {
+    const heard: Heard = { waitsMs: [], refused: 0 };
+    await exchange(door, heard);
+    quick = heard.refused === 0 && (heard.waitsMs[0] ?? 0) < 5 * p99Ms ? quick + 1 : 0;
+    if (performance.now() - startedMs > LONGEST_WAIT_MS) break;
+  }
+  return (performance.now() - startedMs) / 1000;
+}
+
+function p99(waitsMs: readonly number[]): number {
+  const sorted = waitsMs.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
+}
+
+/** Of `/proc`, which Linux has. */
+function residentMb(pid: number): number {
+  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+const MS_A_TICK = 10;
+
+function processorMs(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // Behind the name, which may have blanks: the 14th and 15th of all fields are ticks of user and system time.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
+}
