@@ -1,4 +1,5 @@
 /** Every damage that `npm run test:damages` makes. */
+import { CONSOLE } from "./console.mjs";
 import { ENGINE } from "./engine.mjs";
 import { INGEST } from "./ingest.mjs";
 import { SECRETS } from "./secrets.mjs";
@@ -8,4 +9,4 @@ import { SECRETS } from "./secrets.mjs";
  *
  * @type {readonly { damage: string, file: string, from: string, to: string, tests: readonly string[] }[]}
  */
-export const DAMAGES = [...ENGINE, ...INGEST, ...SECRETS];
+export const DAMAGES = [...CONSOLE, ...ENGINE, ...INGEST, ...SECRETS];

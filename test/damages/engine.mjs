@@ -147,6 +147,16 @@ export const ENGINE = [
     "const isRepeat = noted !== undefined && this.#noteIntake(noted);",
     "const isRepeat = !finishedBefore && noted !== undefined && this.#noteIntake(noted);",
   ),
+  window(
+    "D3: the checkpoint of a commit lacks what has finished since the partition was opened",
+    "onPassed: (noted) => this.#passedState?.note(noted),",
+    "onPassed: () => undefined,",
+  ),
+  tracker(
+    "D3: a record that finished above another is forgotten when the two are passed",
+    "for (const note of finishedAbove?.notes ?? []) this.#onPassed(note);",
+    "",
+  ),
   intake("PI1: a batch from above the position is taken", `if (moved !== "taken") return moved === "old";`, ""),
   intake(
     "C4: tasks start between the drain and the join",

@@ -48,6 +48,20 @@ export const INGEST = [
   ofQueue("work is done as it comes", "if (this.#sources.size === 0 && this.#hasTime(sender))", "if (true)"),
   ofQueue("strangers have the whole round", "this.#strangersSpentMs < STRANGERS_ROUND_MS);", "true);"),
   {
+    damage: "AC1: a call is answered before the brokers have it",
+    file: `${INGEST_SRC}/accept/accept.ts`,
+    from: "const isAcknowledged = await this.#acknowledgements.of(records);",
+    to: "const isAcknowledged = true;\n    void this.#acknowledgements.of(records);",
+    tests: ["services/ingest/test/acceptance.test.ts"],
+  },
+  {
+    damage: "AC1: a call waits for no broker",
+    file: `${INGEST_SRC}/accept/acknowledge.ts`,
+    from: "if (this.#timer === null) this.#wakeIn(this.#timeoutMs);",
+    to: "resolve(true);",
+    tests: [`${INGEST_SRC}/accept/acknowledge.test.ts`],
+  },
+  {
     damage: "fair queue: a sender with its share is let in",
     file: `${FAIRNESS}/fair-queue.ts`,
     from: ">= maxWaitingCost / sharers;",

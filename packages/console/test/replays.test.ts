@@ -28,7 +28,17 @@ startConsole();
 
 describe("a review", () => {
   it("PV1: starts the plan that it counted, at its rate, and the replay's page opens", async () => {
-    const page = await visit(review, counted(7));
+    const group = {
+      destinationId: "dst_4k2v8m1n0p3q5r7s",
+      reason: "window_expired",
+      error: null,
+      type: "track",
+      count: 4,
+    };
+    const page = await visit(review, counted(7, { counts: [group] }));
+    await page.getByText("7 dead letters to Billing").waitFor();
+    await page.getByRole("row", { name: "none window expired track 4" }).waitFor();
+    await page.getByText("and 3 of smaller groups").waitFor();
     await page.getByLabel("Rate").selectOption("10");
     await page.getByText("about 1 s").waitFor();
     await page.getByRole("button", { name: "Replay 7" }).click();

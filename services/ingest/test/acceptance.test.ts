@@ -36,6 +36,8 @@ describe("acknowledgement (AC1)", () => {
       return response;
     });
     await eventually(() => expect(gateway.events()).toHaveLength(1));
+    // Answers that wait for nothing come meanwhile.
+    for (let other = 0; other < 3; other += 1) expect((await gateway.post("/v1/track", {})).status).toBe(400);
     expect(answered).toBe(false);
     resolve();
     const response = await posted;
