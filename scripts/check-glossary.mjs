@@ -11,7 +11,7 @@ import { root } from "./bootstrap.mjs";
 const CHECKED = "{packages/{contracts,core,kafka},services/{delivery,router}}/src/**/*.ts";
 
 const KAFKA = `
-access admin alter api assignment broker client cluster compression crc32c earliest group id kafka kafkajs leader log lz4 metadata
+access admin agent alter api assignment broker client cluster compression crc32c earliest group id kafka kafkajs leader log lz4 metadata
 murmur2 operation produce fetch prefix property reader replication schema snappy subject tls topic user varint wire zstd avro login mechanism sasl scram
 `;
 const HTTP = `address authenticate body dns handshake header host loopback request response server socket status url web`;
@@ -24,13 +24,13 @@ resolve resolver result rule run runner schedule search seconds sender service s
 table task terms text tick time timer timing timestamp to token tracker type undo value version view write writer
 `;
 const ENGLISH = `
-a absent access add after age all and answer answered any as aside at back be before begin begun behind bound budget by can cause change check correct dead deep defer
+a absent access add after age all and answer answered any as aside at back be before begin begun behind bound budget by can cause change cost check correct dead deep defer
 delay describe dial difference draw drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
-force found free from gauge get grace grant grow has head held hold how in incoming ingest is it keep known large last late lazy least left length
+force found free from gauge get give given grace grant grow has head held hold how ill in incoming ingest is it keep known large last late lazy least left length
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey
-of often old on only open or out outcome outgoing over own pair patch patient patiently pause place problem program progress question quick quote raise range
+of often old on only open or out outcome outgoing over own pair patch patient patiently pause place plain problem program progress question quick quote raise range
 reach ready reason recent recheck refuse remove repeat retire rotate rule same sample seed send sent share short shut side silent since single size slow
-so span split start static step still stop such take than that the there till timed too trouble unknown unreachable verify until up
+so span split start static step still stop such take than that the there till timed too trouble unknown unreachable usual verify until up
 use wait want watch well when where whole width with within without
 `;
 

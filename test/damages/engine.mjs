@@ -262,9 +262,9 @@ export const ENGINE = [
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,
     "",
   ),
-  answerCost("AC1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
-  answerCost("AC1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
-  answerCost("AC2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),
+  answerCost("DU1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
+  answerCost("DU1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
+  answerCost("DU2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),
   urlHealth(
     "UH7: a dear URL has as many requests out as any",
     "if (this.out > 0 && this.#cost.isDear) return false;",

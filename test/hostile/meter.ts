@@ -2,7 +2,7 @@
  * What a stream costs at a door, and how an honest neighbour fares beside it.
  *
  * MH1  The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
- * MH2  A process that holds much after a stream is started anew before the next, so that no stream is taken for another.
+ * MH2  A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

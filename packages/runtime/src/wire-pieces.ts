@@ -81,7 +81,7 @@ export class CountedRequest extends IncomingMessage {
   }
 }
 
-/** Keys of what Node's parser calls: at a message's begin, headers, end of headers, body and end; and after each read. */
+/** Keys of the calls of Node's parser: at a message's begin, headers, end of headers, body and end; after a read. */
 const MESSAGE_CALLS = [0, 1, 2, 3, 4];
 const AFTER_READ = 5;
 

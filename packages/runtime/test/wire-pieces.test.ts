@@ -38,7 +38,7 @@ const HEAD = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
 const END = "0\r\n\r\n";
 const chunk = (bytes: number, extension = "") => `${bytes.toString(16)}${extension}\r\n${"x".repeat(bytes)}\r\n`;
 
-/** What comes back until the connection is closed: by the server, or once it is answered and there is nothing `then`. */
+/** Reads until the connection is closed: by the server, or once it is answered and there is nothing `then`. */
 async function send(
   bytes: string,
   isAnswered: (said: string) => boolean = () => false,

@@ -168,7 +168,8 @@ function urlProblem(url: string): string | null {
   if (/[\s\\\p{Cc}]/u.test(url)) return "a URL holds no white space, control character or backslash";
   if (/^https?:\/\/[^/?#]*@/i.test(url)) return "a URL may not hold a user name or password: use a header";
   if (hasLoneSurrogate(url) || !z.url().safeParse(url).success) return "this is not a URL";
-  if (new URL(url).port === "0") return "nothing can be reached at port 0: give a port from 1 to 65535";
+  if (/^https?:\/\/[^/?#]*:0+(?:[/?#]|$)/i.test(url))
+    return "nothing can be reached at port 0: give a port from 1 to 65535";
   return null;
 }
 

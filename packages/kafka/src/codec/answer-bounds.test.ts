@@ -55,7 +55,7 @@ it.each([
   ["body of one-byte chunks", `${OK}Transfer-Encoding: chunked\r\n\r\n`, "1\r\nx\r\n"],
   ["chunk extension", `${OK}Transfer-Encoding: chunked\r\n\r\n1;e=`, "x"],
   ["row of interim answers", "", "HTTP/1.1 103 Early Hints\r\n\r\n"],
-])("AB1, AB3: an endless %s ends with what may come of it", async (_what, head, piece) => {
+])("RG1, RG3: an endless %s ends with what may come of it", async (_what, head, piece) => {
   answer = (socket) => {
     socket.write(head);
     writeForEver(socket, piece.repeat(20));
@@ -66,7 +66,7 @@ it.each([
   expect(received).toBeLessThanOrEqual(10_000 + ONE_READ_BYTES);
 });
 
-it("AB1: each answer on a connection that is kept has its own bound", async () => {
+it("RG1: each answer on a connection that is kept has its own bound", async () => {
   const body = "x".repeat(9_000);
   answer = (socket) => socket.write(`${OK}Content-Length: ${body.length}\r\n\r\n${body}`);
   const { agent } = boundAnswers(new Agent({ keepAlive: true, maxSockets: 1 }), bounds);
@@ -75,7 +75,7 @@ it("AB1: each answer on a connection that is kept has its own bound", async () =
   agent.destroy();
 });
 
-it("AB2: an answer that trickles is ended in time, and one that came is not", async () => {
+it("RG2: an answer that trickles is ended in time, and one that came is not", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   answer = (socket) => socket.write(`${OK}Content-Length: 2\r\n\r\nx`);
   const bounded = boundAnswers(new Agent({ keepAlive: true, maxSockets: 1 }), bounds);

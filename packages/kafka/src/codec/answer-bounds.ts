@@ -2,11 +2,11 @@
  * Bounds the answers of a server that this process asks by Node's client, whoever reads them.
  *
  * Owns: for each connection, how many bytes came for the question that is out, and the time by which its answer ends.
- * AB1  An answer has at most `maxBytes` on the wire, its head, interim answers and framing included. What one read of the
- *      socket has beyond them still comes.
- * AB2  It ends within `deadlineMs`, however it trickles.
- * AB3  Where one of them is broken, the connection is destroyed. Node tells whoever asked that the answer was cut off, so
- *      `broken` says why.
+ * RG1  An answer has at most `maxBytes` on the wire, its head, interim answers and framing included. What one read of
+ *      the socket has beyond them still comes.
+ * RG2  It ends within `deadlineMs`, however it trickles.
+ * RG3  Where one of them is broken, the connection is destroyed. Node tells whoever asked that the answer was cut off,
+ *      so `broken` says why.
  */
 import type { Agent } from "node:http";
 import type { Socket } from "node:net";

@@ -115,8 +115,8 @@ function linesIn(bytes: Uint8Array, before: number): readonly string[] {
 
 /**
  * Passes chunks on. An upload holds its audience's lease from its first byte, so after `PACE_AFTER_MS` of waiting for
- * the caller it must have brought `LEAST_BYTES_PER_SECOND`. Throws `deadline_exceeded` when nothing comes for `STALL_MS`, or when the upload
- * trickles.
+ * the caller it must have brought `LEAST_BYTES_PER_SECOND`. Throws `deadline_exceeded` when nothing comes for
+ * `STALL_MS`, or when the upload trickles.
  */
 async function* untilStalled(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const iterator = chunks[Symbol.asyncIterator]();

@@ -139,8 +139,8 @@ export class VisibleLetters {
   }
 
   /**
-   * The letters of one message id, of all destinations or of some, newest first, `limit` at the most. A caller who asks for a letter by its message id
-   * is told that it was purged.
+   * The letters of one message id, of all destinations or of some, newest first, `limit` at the most. A caller who asks
+   * for a letter by its message id is told that it was purged.
    */
   async ofMessage(asked: Pick<JournalQuery, "messageId" | "destinationIds" | "limit">): Promise<LettersOfMessage> {
     const judge = this.#judgeOf({});

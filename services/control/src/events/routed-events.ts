@@ -1,5 +1,5 @@
 /**
- * Events that the router turned into deliveries, grouped from the entries of journals: each by its source and its place.
+ * Events that the router turned into deliveries, grouped from the entries of journals by their source and their place.
  * An entry without a place (a dead letter, an entry of an earlier release) goes to the source's newest event.
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
