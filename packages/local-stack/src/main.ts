@@ -16,6 +16,7 @@ import { StackError } from "./process/stack-error.ts";
 import {
   keepAdminToken,
   keepSecretKeys,
+  lockDataFolder,
   makeDataFolder,
   removeStackFile,
   type StackFile,
@@ -63,6 +64,7 @@ async function assertPortsFree(ports: ServicePorts): Promise<void> {
 async function start(settings: CommandSettings): Promise<System> {
   const { dataDir, ports, allowNetworks } = settings;
   await makeDataFolder(dataDir);
+  await lockDataFolder(dataDir);
   await waitForLastRun(dataDir, progress);
   await assertPortsFree(ports);
   const system = await startSystem({

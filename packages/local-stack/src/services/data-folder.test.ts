@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { keepAdminToken, keepSecretKeys, makeDataFolder, waitForLastRun } from "./data-folder.ts";
+import { keepAdminToken, keepSecretKeys, lockDataFolder, makeDataFolder, waitForLastRun } from "./data-folder.ts";
 
 let dataDir: string;
 let server: Server | undefined;
@@ -45,6 +45,15 @@ it("refuses a folder that is everybody's, and leaves it as it is", async () => {
     `POSTHASTE_DATA_DIR: expected a folder of its own, got ${dataDir}, which is shared`,
   );
   expect((await stat(dataDir)).mode & 0o7777).toBe(0o1777);
+});
+
+it("is locked by one run at a time; the next is told whose it is", async () => {
+  const unlock = await lockDataFolder(dataDir);
+  await expect(lockDataFolder(dataDir)).rejects.toThrow(
+    `${dataDir} is in use by another npm start, process ${process.pid}: end it, or set POSTHASTE_DATA_DIR and the ports`,
+  );
+  unlock();
+  (await lockDataFolder(dataDir))();
 });
 
 it("makes an admin token once and keeps it, readable by its owner alone", async () => {

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { access, chmod, constants, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { StackError } from "../process/stack-error.ts";
 
 /** The content of stack.json, which says what runs, for tools and for the curious. */
@@ -47,6 +48,35 @@ export async function makeDataFolder(dataDir: string): Promise<void> {
   }
   if (isShared)
     throw new StackError(`POSTHASTE_DATA_DIR: expected a folder of its own, got ${dataDir}, which is shared`);
+}
+
+/** SQLite's code for a database that another connection has locked. */
+const BUSY = 5;
+/** A collected database would give its lock away. */
+const locks = new Set<DatabaseSync>();
+
+/**
+ * Locks the folder for this process until the answer is called or the process ends, however it ends: the kernel holds
+ * the lock of the database. Throws StackError where another process has it.
+ */
+export async function lockDataFolder(dataDir: string): Promise<() => void> {
+  const pidFile = join(dataDir, "lock.pid");
+  const database = new DatabaseSync(join(dataDir, "lock.sqlite"));
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if ((error as { readonly errcode?: number }).errcode !== BUSY) throw error;
+    const pid = await readFile(pidFile, "utf8").catch(() => "");
+    const other = pid === "" ? "another npm start" : `another npm start, process ${pid.trim()}`;
+    throw new StackError(`${dataDir} is in use by ${other}: end it, or set POSTHASTE_DATA_DIR and the ports`);
+  }
+  await writeFile(pidFile, `${process.pid}\n`);
+  locks.add(database);
+  return () => {
+    locks.delete(database);
+    database.close();
+  };
 }
 
 /** Answers the admin token: the given token, else the kept token, else a new token, which is kept from then on. */
