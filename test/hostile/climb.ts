@@ -13,7 +13,8 @@ export interface Found {
 
 export interface ClimbOptions {
   readonly seed: number;
-  readonly measure: (stream: Stream) => Promise<Cost>;
+  /** `isAgain`: it seemed to be beyond a bound. */
+  readonly measure: (stream: Stream, isAgain: boolean) => Promise<Cost>;
   readonly goesOn: (tried: number) => boolean;
   readonly onTried?: (found: Found, tried: number) => void;
 }
@@ -31,8 +32,10 @@ export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): P
   const random = createRandom(seed);
   for (let tried = 0; goesOn(tried); tried++) {
     const stream = nextStream(dearest, random);
-    let cost = await measure(stream);
-    for (let time = 1; time < CAREFUL && partOfBounds(cost) > 1; time++) cost = lessOf(cost, await measure(stream));
+    let cost = await measure(stream, false);
+    for (let time = 1; time < CAREFUL && partOfBounds(cost) > 1; time++) {
+      cost = lessOf(cost, await measure(stream, true));
+    }
     const found = { stream, cost };
     dearest = [...dearest, found].sort((left, right) => worthOf(right.cost) - worthOf(left.cost)).slice(0, POOL);
     onTried?.(found, tried + 1);
