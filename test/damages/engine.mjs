@@ -262,9 +262,9 @@ export const ENGINE = [
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,
     "",
   ),
-  answerCost("DU1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
-  answerCost("DU1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
-  answerCost("DU2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),
+  answerCost("YC1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
+  answerCost("YC1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
+  answerCost("YC2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),
   urlHealth(
     "UH7: a dear URL has as many requests out as any",
     "if (this.out > 0 && this.#cost.isDear) return false;",
@@ -274,5 +274,16 @@ export const ENGINE = [
     "UH7: a dear URL is waited for as a quick one",
     "if (this.#cost.isDear) return false;\n    return",
     "return",
+  ),
+  rebalance(
+    "C7: a loss of a part is taken for a loss of all",
+    "topicId }, offset) >= start;",
+    "topicId }, offset) > offset;",
+  ),
+  rebalance("C7: an accepted loss forgets what was finished behind it", "({ to }) => to > start);", "() => false);"),
+  damagesOf("services/control/src/losses/lost-delivery.ts", "services/control/src/losses/losses.test.ts")(
+    "why: a delivery that waits behind a gap is called lost",
+    "verdict.dueAtMs - delayMs <= beforeMs && ",
+    "",
   ),
 ];

@@ -132,7 +132,7 @@ function joinPipeline(
 function consumersOf({ owner, installation, codecs, onFailure }: ServiceParts, { intake, admission }: Pipeline) {
   const { world, random, scenario, commits, deliveries } = installation;
   return createConsumers(owner.connection, {
-    topics: { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS },
+    topics: { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS, acceptedLosses: [] },
     windowRecords: scenario.windowRecords,
     timing: TIMING,
     metrics: METRICS,

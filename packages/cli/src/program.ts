@@ -18,6 +18,7 @@ import { addSources } from "./commands/sources.ts";
 import { addStatus } from "./commands/status.ts";
 import { addSuppressions } from "./commands/suppressions.ts";
 import { addTokens } from "./commands/tokens.ts";
+import { addTopics } from "./commands/topics.ts";
 import { addTraits } from "./commands/traits.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
@@ -83,6 +84,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addSuppressions(program, perform);
   addTokens(program, perform);
   addAudit(program, perform);
+  addTopics(program, perform);
   addOpen(program, perform);
   addDoctor(program, perform);
   addCompletion(program, terminal);

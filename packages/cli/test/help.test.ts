@@ -114,6 +114,8 @@ describe("help", () => {
     control.script("PUT /v1/computed-traits/lifetime_value", { changed: 1, unchanged: 0 });
     control.script("GET /v1/unreadable", { data: [document], nextCursor: null });
     control.script("POST /v1/unreadable/reproduce", { matched: 1, reproduced: 1 });
+    const loss = { topic: "posthaste.deliveries.retry-10s", partition: 3, from: 120, to: 4712, records: 4500 };
+    control.script("POST /v1/topics/accept-loss", { losses: [loss], accepted: false });
     control.script("GET /v1/tokens", { data: [document], nextCursor: null });
     control.script("POST /v1/tokens", { ...document, token: "pht_1" }, 201);
     control.script("DELETE /v1/tokens/tok_4k2v8m1n0p3q5r7s", undefined, 204);

@@ -52,6 +52,8 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.destinationConfig, "read"),
       topic(names.suppressions, "read"),
       topic(names.deliveries, "read"),
+      // Records that were lost, which an operator said to go on without.
+      topic(names.meta, "read"),
       // By prefix, since delivery reads topics of earlier schedules until they are empty (W4).
       topicsFrom(names.retryPrefix, "read", "write"),
       topic(names.deadLetters, "write"),
@@ -109,7 +111,8 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.sourceActivity, "write"),
     // The doctor compares the settings of every topic with the catalogue.
     topicsFrom(names.topicPrefix, "describe-configs"),
-    topic(names.meta, "describe"),
+    // The losses that operators accept.
+    topic(names.meta, "read", "write"),
   ];
 }
 

@@ -16,6 +16,7 @@ import { DestinationLetters } from "./deliveries/destination-letters.ts";
 import { VisibleLetters } from "./deliveries/visible-letters.ts";
 import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
+import { openLosses } from "./losses/open-losses.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { readModelPath } from "./read-model/read-model-path.ts";
 import { openReplays } from "./replays/open-replays.ts";
@@ -81,7 +82,8 @@ async function openReaders(clients: Clients, configuration: Configuration, optio
     syncUsersPerSecond: config.POSTHASTE_AUDIENCE_SYNC_RATE,
     leaseMs: config.POSTHASTE_AUDIENCE_LEASE,
   });
-  return { unreadable, readModel, access, metrics, audiences };
+  const losses = await openLosses({ connection, names, clock, trail, fail });
+  return { unreadable, readModel, access, metrics, audiences, losses };
 }
 
 /** What acts on events and dead letters that are there: deletions, replays, resends, tests, and their health. */
@@ -130,7 +132,7 @@ export async function closeParts(parts: Parts): Promise<void> {
   await parts.health.close();
   await Promise.all([parts.access.close(), parts.audit.close(), parts.sourceCalls.close()]);
   await Promise.all([parts.readModel.close(), parts.audiences.close(), parts.deletions.close()]);
-  await parts.unreadable.close();
+  await Promise.all([parts.unreadable.close(), parts.losses.close()]);
   await parts.sender.close();
   await parts.producer.close();
   await Promise.all([parts.sources.close(), parts.destinations.close()]);

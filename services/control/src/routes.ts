@@ -59,7 +59,9 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
       ...{ connection, names, clock, destinations, readiness, heard: health.heard },
       ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
       told: toldTopics(config),
+      losses: parts.losses,
     }),
+    ...parts.losses.routes,
     ...parts.audiences.routes,
     ...parts.unreadable.routes,
     ...parts.access.routes,
@@ -87,6 +89,7 @@ function openEventRoutes(
     },
     logSettings: () => health.heard.book.processes(),
     beside: besideLogs(names, health.heard.book),
+    lostOf: parts.losses.lostOf,
   });
 }
 

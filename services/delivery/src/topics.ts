@@ -2,6 +2,7 @@
  * What delivery reads and writes in Kafka: the tables of destinations and of suppressed users, codecs, producers, and
  * the list of retry topics.
  */
+import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Codec } from "@posthaste/contracts/codec";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox, type SecretKey } from "@posthaste/contracts/secret-box";
@@ -18,6 +19,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { followSuppressedUsers, type SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { createTable, type Table, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer, DRAINED_FLUSH_MS, type Producer } from "@posthaste/kafka/producer/producer";
+import { readAcceptedLosses } from "@posthaste/kafka/topics/accepted-losses";
 import { existingRetryTopics, verifyTopics } from "@posthaste/kafka/topics/topic-admin";
 import type { RegistryAccess } from "@posthaste/runtime/connection-settings";
 
@@ -36,6 +38,8 @@ export interface OpenTopicsOptions {
 export interface OpenTopics {
   readonly names: TopicNames;
   readonly retryTopics: readonly string[];
+  /** As they were at the start. */
+  readonly acceptedLosses: readonly AcceptedLoss[];
   /** The table was caught up when `openTopics` resolved. */
   readonly destinations: Table<Destination>;
   /** The table was caught up when `openTopics` resolved. */
@@ -77,7 +81,11 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
     topic: names.suppressions,
     onFailure: options.onFailure,
   });
-  await Promise.all([destinations.caughtUp(), suppressed.caughtUp()]);
+  const [acceptedLosses] = await Promise.all([
+    readAcceptedLosses(connection, names),
+    destinations.caughtUp(),
+    suppressed.caughtUp(),
+  ]);
   const republisher = await createProducer(connection, {
     name: "republish",
     topics: [names.deadLetters, names.unreadable, ...retryTopics],
@@ -87,6 +95,7 @@ export async function openTopics(connection: KafkaConnection, options: OpenTopic
   return {
     names,
     retryTopics,
+    acceptedLosses,
     destinations,
     suppressed,
     deliveryCodec,

@@ -13,7 +13,7 @@ export function addDoctor(program: Command, perform: Perform): void {
   program
     .command("doctor")
     .description(
-      "topics, schemas, replication, clocks, secret keys, lag and settings: what is wrong, and what to do; " +
+      "topics, schemas, replication, clocks, secret keys, lag, losses, settings: what is wrong, and what to do; " +
         "without a token, whether every service is ready; ends with 3 when something is wrong",
     )
     .action((_: object, command: Command) =>

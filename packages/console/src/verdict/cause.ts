@@ -14,6 +14,7 @@ const CAUSES: Readonly<Record<Cause, CauseWords>> = {
   refused: { words: "Refused at intake", tone: "bad" },
   rejected_in_batch: { words: "Rejected within a batch", tone: "bad" },
   dead_letter: { words: "Given up", tone: "bad" },
+  lost: { words: "Lost", tone: "bad" },
   destination_off: { words: "The destination was off", tone: "off" },
   no_destination: { words: "No destination", tone: "off" },
   integration_off: { words: "Switched off by the call itself", tone: "off" },

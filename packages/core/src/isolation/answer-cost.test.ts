@@ -12,7 +12,7 @@ function practise(cost: AnswerCost, costMs: number, fromMs = 0): number {
 }
 
 describe("the cost of a URL's answers", () => {
-  it("DU1: is dear from half a millisecond on, where others cost next to nothing", () => {
+  it("YC1: is dear from half a millisecond on, where others cost next to nothing", () => {
     const usual = new UsualCost();
     const [cheap, dear] = [new AnswerCost(usual), new AnswerCost(usual)];
     for (let second = 0; second < 100; second++) {
@@ -23,14 +23,14 @@ describe("the cost of a URL's answers", () => {
     expect([cheap.isDear, dear.isDear]).toEqual([false, true]);
   });
 
-  it("DU1: is not dear by a long answer now and then", () => {
+  it("YC1: is not dear by a long answer now and then", () => {
     const cost = new AnswerCost(new UsualCost());
     practise(cost, 0);
     cost.note(4, 20_000);
     expect(cost.isDear).toBe(false);
   });
 
-  it("DU1: is not dear where answers usually cost as much, as on a slow machine", () => {
+  it("YC1: is not dear where answers usually cost as much, as on a slow machine", () => {
     const usual = new UsualCost();
     const all = Array.from({ length: 9 }, () => new AnswerCost(usual));
     const dear = new AnswerCost(usual);
@@ -43,7 +43,7 @@ describe("the cost of a URL's answers", () => {
     expect(dear.isDear).toBe(true);
   });
 
-  it("DU1: is held to what a third of the URLs cost, however many answers the dear ones have", () => {
+  it("YC1: is held to what a third of the URLs cost, however many answers the dear ones have", () => {
     const usual = new UsualCost();
     const cheap = new AnswerCost(usual);
     const dear = new AnswerCost(usual);
@@ -54,7 +54,7 @@ describe("the cost of a URL's answers", () => {
     expect(dear.isDear).toBe(true);
   });
 
-  it("DU2: rests after each answer for nine times its cost, added up, and for a second at the most", () => {
+  it("YC2: rests after each answer for nine times its cost, added up, and for a second at the most", () => {
     const cost = new AnswerCost(new UsualCost());
     const nowMs = practise(cost, 2) + 1000;
     expect(cost.isResting(nowMs)).toBe(false);
@@ -66,7 +66,7 @@ describe("the cost of a URL's answers", () => {
     expect([cost.isResting(nowMs + 999), cost.isResting(nowMs + 1000)]).toEqual([true, false]);
   });
 
-  it("DU2: rests no more once its answers are cheap again", () => {
+  it("YC2: rests no more once its answers are cheap again", () => {
     const cost = new AnswerCost(new UsualCost());
     const nowMs = practise(cost, 0, practise(cost, 2));
     expect([cost.isDear, cost.isResting(nowMs), cost.turnMs]).toEqual([false, false, 0]);

@@ -2,8 +2,8 @@
  * The processor time that the answers of one URL cost this process, and the rest of a URL whose answers are dear.
  *
  * Owns the mean cost of the URL's answers and the end of its rest. All URLs share the usual cost.
- * DU1  A URL is dear while an answer of it costs `DEAR_MS` and `DEAR_TIMES` times the usual cost in the mean.
- * DU2  A dear URL has one request out at once, and rests after each answer for `REST_TIMES` times the answer's cost. So
+ * YC1  A URL is dear while an answer of it costs `DEAR_MS` and `DEAR_TIMES` times the usual cost in the mean.
+ * YC2  A dear URL has one request out at once, and rests after each answer for `REST_TIMES` times the answer's cost. So
  *      it gets a tenth of a processor at the most.
  */
 

@@ -25,7 +25,7 @@
  * UH6  Beside a URL that can take a delivery now, a delivery waits for one without capacity only while that will have
  *      some soon: it is sound, something came back within 200 ms, it is not clogged (rules CD1 and CD2 of
  *      clog-detector.ts), and the expected wait is short.
- * UH7  A URL whose answers cost much processor time is slow by that (rules DU1 and DU2 of answer-cost.ts): it has one
+ * UH7  A URL whose answers cost much processor time is slow by that (rules YC1 and YC2 of answer-cost.ts): it has one
  *      request out, rests after each, and is waited for as long as that takes.
  */
 

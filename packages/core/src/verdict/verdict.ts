@@ -13,6 +13,8 @@ export const VERDICT_CAUSES = [
   "rejected_in_batch",
   /** The delivery is a dead letter and is not tried any more. */
   "dead_letter",
+  /** The delivery's record was deleted before its time. */
+  "lost",
   /** Every destination of the source is switched off. */
   "destination_off",
   /** No destination is connected to the source. */
@@ -104,6 +106,18 @@ export interface GivenUp {
 /** What is known of a delivery that no record of the logs names. */
 export type OtherVerdict =
   | ({ readonly cause: "in_pipeline"; readonly tries: number } & Behind)
+  | {
+      /** The delivery waited in this part of a retry topic, which was deleted. */
+      readonly cause: "lost";
+      readonly topic: string;
+      readonly partition: number;
+      /** The first offset that was lost, and the one behind the last. */
+      readonly from: number;
+      readonly to: number;
+      /** When somebody accepted the loss. */
+      readonly acceptedAtMs: number;
+      readonly tries: number;
+    }
   | {
       readonly cause: "destination_off";
       /** Since when the destination had been off; null where that is not known. */

@@ -154,7 +154,7 @@ export class OwnedPartitions<T, F> {
       connection,
       session,
       groupId: consumer.groupId,
-      terms: { topicIds: topicIds(), outOfRangeAdvice: consumer.outOfRangeAdvice },
+      terms: { ...consumer, topicIds: topicIds() },
       isCurrent: () => epoch === this.#epoch,
       onAnswer: (found, leaderless) => this.#begin(found, leaderless),
       onFailure,

@@ -1,6 +1,7 @@
-import { encodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
+import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
+import { decodeCommitMetadata, encodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { compareAssignment, locatePartitions, type StartingTerms, type TopicPartition } from "./rebalance.ts";
 
@@ -122,6 +123,52 @@ it.each([0, 4, 10])(
     });
   },
 );
+
+describe("C7: a partition whose records were deleted before they were finished", () => {
+  const lossOf = (from: number, to: number, topicId: string | null = "this"): AcceptedLoss => {
+    return { topic: "a", partition: 0, topicId, from, to, records: to - from, beforeMs: 1, atMs: 1 };
+  };
+  const accepting = (...acceptedLosses: readonly AcceptedLoss[]): StartingTerms => ({ ...TERMS, acceptedLosses });
+
+  it.each([
+    ["the whole", [lossOf(2, 5)]],
+    ["the whole, in two parts", [lossOf(4, 5), lossOf(2, 4)]],
+    ["the whole, on a cluster that had no ids then", [lossOf(2, 5, null)]],
+  ])("begins at the log's start where %s was accepted", async (_, losses) => {
+    expect(await placeOf(2, null, accepting(...losses))).toMatchObject({ offset: 5 });
+  });
+
+  it.each([
+    ["a part", [lossOf(2, 4)]],
+    ["what came later", [lossOf(3, 5)]],
+    ["that of another topic of the name", [lossOf(2, 5, "other")]],
+    ["that of another partition", [{ ...lossOf(2, 5), partition: 1 }]],
+  ])("stops where %s was accepted", async (_, losses) => {
+    await expect(placeOf(2, null, accepting(...losses))).rejects.toMatchObject({ code: "offset_out_of_range" });
+  });
+
+  it("stops beyond the log's end, whatever was accepted", async () => {
+    await expect(placeOf(10, null, accepting(lossOf(10, 12)))).rejects.toMatchObject({ code: "offset_out_of_range" });
+  });
+
+  it("keeps what the commit says of the records that are left", async () => {
+    const of = (...finishedRuns: readonly { from: number; to: number }[]) =>
+      encodeCommitMetadata(2, { topicId: "this", finishedRuns, state: "state" });
+    const placeAfter = async (metadata: string) => {
+      const found = await placeOf(2, metadata, accepting(lossOf(2, 5)));
+      return { ...found, metadata: decodeCommitMetadata(found?.offset ?? 0, found?.metadata ?? null) };
+    };
+    const later = { from: 7, to: 8 };
+    expect(await placeAfter(of({ from: 3, to: 4 }, later))).toMatchObject({
+      ...{ offset: 5, metadata: { topicId: "this", finishedRuns: [later], state: "state" } },
+    });
+    expect(await placeAfter(of({ from: 3, to: 6 }, later))).toMatchObject({
+      offset: 6,
+      metadata: { finishedRuns: [later] },
+    });
+    expect(await placeAfter(of({ from: 5, to: 6 }))).toMatchObject({ offset: 6, metadata: { finishedRuns: [] } });
+  });
+});
 
 it("asks for the offsets of each topic once, and finds every place in its own", async () => {
   const gained = [

@@ -1,6 +1,11 @@
 /** What a JOIN changes: which partitions are kept, lost or gained (C5), and where a gained one begins. */
+import { behindAcceptedLosses } from "@posthaste/contracts/accepted-loss";
 import { PosthasteError } from "@posthaste/core/errors";
-import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
+import {
+  type CommitMetadata,
+  decodeCommitMetadata,
+  encodeCommitMetadata,
+} from "@posthaste/core/window/commit-metadata";
 import type { KafkaConnection } from "../connection/connect.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
 import { ledOffsets } from "../connection/topic-offsets.ts";
@@ -59,7 +64,7 @@ export interface StartingPlace extends TopicPartition {
 }
 
 /** What decides where a partition begins, beside its commit. */
-export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice"> {
+export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice" | "acceptedLosses"> {
   readonly topicIds: TopicIds;
 }
 
@@ -67,7 +72,8 @@ export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "out
  * Reads where gained partitions begin: at the committed offset, or at the log's start where the group never committed
  * to this log (C7). The answer leaves out partitions without a leader, whose offsets no broker can tell; the others
  * need not wait for them. Rejects with an `offset_out_of_range` that names the partition when a committed offset lies
- * outside the log: to begin elsewhere would silently skip records or repeat a whole topic.
+ * outside the log: to begin elsewhere would silently skip records or repeat a whole topic. Where an operator accepted
+ * the loss of all records from the committed offset to the log's start, the partition begins there.
  */
 export async function locatePartitions(
   connection: KafkaConnection,
@@ -92,13 +98,27 @@ export async function locatePartitions(
 function startingPlace(
   { topic, partition, offset, metadata }: CommittedPlace,
   { start, end }: { readonly start: number; readonly end: number },
-  { topicIds, outOfRangeAdvice }: StartingTerms,
+  { topicIds, outOfRangeAdvice, acceptedLosses = [] }: StartingTerms,
 ): StartingPlace {
-  if (offset < 0 || isOfAnotherLog(offset, metadata, topicIds.get(topic) ?? null))
+  const topicId = topicIds.get(topic) ?? null;
+  if (offset < 0 || isOfAnotherLog(offset, metadata, topicId))
     return { topic, partition, offset: start, metadata: null };
   if (offset >= start && offset <= end) return { topic, partition, offset, metadata };
+  const isAccepted = behindAcceptedLosses(acceptedLosses, { topic, partition, topicId }, offset) >= start;
+  if (offset < start && isAccepted) return { topic, partition, ...behindLoss(start, offset, metadata) };
   const what = `the committed offset ${offset} of ${topic} partition ${partition} is outside the log, which goes from ${start} to ${end}`;
   throw outOfRange(what, outOfRangeAdvice);
+}
+
+/** The place at the log's start, with all that the commit of a lost offset says of the records that are left. */
+function behindLoss(start: number, offset: number, metadata: string | null): Omit<StartingPlace, keyof TopicPartition> {
+  const committed = decodeCommitMetadata(offset, metadata);
+  const left = committed.finishedRuns.filter(({ to }) => to > start);
+  const [first] = left;
+  // A committed offset is unfinished: a run that the start lies in ends before it.
+  const from = first !== undefined && first.from <= start ? first.to : start;
+  const kept: CommitMetadata = { ...committed, finishedRuns: left.filter((run) => run.from > from) };
+  return { offset: from, metadata: encodeCommitMetadata(from, kept) };
 }
 
 /** True when the commit was made to an earlier topic of the same name. */

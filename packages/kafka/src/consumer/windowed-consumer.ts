@@ -5,6 +5,7 @@
  * in while the window has space, runs them at once (within a lane: in order), and lets them finish in any order. The
  * committed offset is that of the lowest unfinished record (C1).
  */
+import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Clock } from "@posthaste/core/time";
 import type { Backpressure } from "../connection/backpressure.ts";
 import type { TopicIds } from "../connection/topic-id.ts";
@@ -145,6 +146,8 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly topicIds?: TopicIds | undefined;
   /** What an operator can do about an offset outside the log, for the text of `offset_out_of_range`. */
   readonly outOfRangeAdvice?: string | undefined;
+  /** What operators said to go on without: such records stop no partition that begins. */
+  readonly acceptedLosses?: readonly AcceptedLoss[] | undefined;
   /** A record was finished without `run`, since the checkpoint showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;
   /** The owner for which `ownedBy` counts the record. */

@@ -73,6 +73,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   listUnreadable: "read",
   reproduceUnreadable: { scope: "replay", dryRun: "read" },
 
+  acceptLoss: "write",
+
   listAudit: "read",
   openLive: "read",
 

@@ -152,7 +152,7 @@ describe("the watch of the lag", () => {
     const lag = new LagWatch();
     const see = (atSecond: number, start: number, end: number, finishedRuns: { from: number; to: number }[] = []) =>
       lag.see(
-        { topic: "t", topicId: null, partition: 0, start, end, finishedRuns },
+        { topic: "t", topicId: null, partition: 0, start, end, finishedRuns, deleted: null },
         { groupId: "g", delayMs: 0, nowMs: atSecond * SECOND },
       );
     return { see, stalled: (atSecond: number) => lag.stalled(atSecond * SECOND) };
@@ -179,7 +179,7 @@ describe("the watch of the lag", () => {
 
   it("gives the records of a retry topic their delay", () => {
     const lag = new LagWatch();
-    const range = { topic: "t", topicId: null, partition: 0, start: 0, end: 1, finishedRuns: [] };
+    const range = { topic: "t", topicId: null, partition: 0, start: 0, end: 1, finishedRuns: [], deleted: null };
     lag.see(range, { groupId: "g", delayMs: 3600 * SECOND, nowMs: 0 });
     expect(lag.stalled(3600 * SECOND)).toEqual([]);
     expect(lag.stalled(3661 * SECOND)).toHaveLength(1);

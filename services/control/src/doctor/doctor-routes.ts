@@ -36,7 +36,8 @@ export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): 
       method: "GET",
       path: "/v1/doctor",
       operation: "getDoctor",
-      summary: "Topics, schemas, replication, clocks, secret keys, lag and settings: what is wrong, and what to do",
+      summary:
+        "Topics, schemas, replication, clocks, secret keys, lag, losses and settings: what is wrong, and what to do",
       answer: { status: 200, description: "What was found just now.", body: { name: "Doctor", schema: doctorAnswer } },
       handle: async () => {
         const results = await lookAround();

@@ -9,11 +9,13 @@ import type { ControlConfig } from "../config.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { HeardHealth } from "../health/open-health.ts";
 import type { Route } from "../http/route.ts";
+import type { Losses } from "../losses/open-losses.ts";
 import type { ServiceAddress } from "../service-readiness.ts";
 import { clockCheck } from "./clock-check.ts";
 import { createClusterLook, retryTopicsFrom } from "./cluster-look.ts";
 import { doctorRoutes } from "./doctor-routes.ts";
 import { lagCheck } from "./lag-check.ts";
+import { lossCheck } from "./loss-check.ts";
 import { replicationFindings } from "./replication-check.ts";
 import { schemaCheck } from "./schema-check.ts";
 import { secretKeyCheck } from "./secret-key-check.ts";
@@ -36,6 +38,7 @@ export interface OpenDoctorOptions {
   readonly services: readonly ServiceAddress[];
   readonly registry: Omit<SchemaStateOptions, "names">;
   readonly told: ToldTopics;
+  readonly losses: Pick<Losses, "find">;
 }
 
 /**
@@ -79,6 +82,7 @@ export function openDoctor(options: OpenDoctorOptions): readonly Route[] {
       }),
       secretKeyCheck({ destinations: () => destinations.values(), saidOf: (id) => book.of(id) }),
       lagCheck(() => flow.stalled()),
+      lossCheck(options.losses.find),
       settingsCheck(processes),
     ],
     fresh,

@@ -8,6 +8,7 @@ import { freshnessOfBoth } from "../http/freshness.ts";
 import { isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
+import type { LostOf } from "../losses/lost-delivery.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
@@ -54,6 +55,7 @@ const listedEvent = z.object({
 export interface EventListParts extends WrittenParts {
   readonly suppressed: SuppressedUsers;
   readonly beside: BesideLogs;
+  readonly lostOf: LostOf;
   readonly nowMs: () => number;
   readonly naming: LookupParts["naming"];
 }
@@ -73,6 +75,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const { judged, facts } = await judgeWritten({ messageId, sourceId }, parts, {
       nowMs: parts.nowMs(),
       isSuppressed,
+      lostOf: parts.lostOf,
     });
     const cause = causeOfAll(judged, facts);
     const leading = judged.find((each) => each.cause === cause);

@@ -3,6 +3,7 @@ import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { z } from "zod";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
 import { defineRoute, type Route } from "../http/route.ts";
+import type { LostOf } from "../losses/lost-delivery.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
@@ -19,6 +20,7 @@ import { refusalsInWords } from "./source-refusals.ts";
 import { viewDeletion } from "./stopped-view.ts";
 
 export interface EventRoutesParts extends LookupParts {
+  readonly lostOf: LostOf;
   readonly suppressed: SuppressedUsers;
   readonly beside: BesideLogs;
   readonly authors: Pick<ResendAuthors, "of">;
@@ -62,7 +64,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
         body: { name: "EventVerdict", schema: eventAnswer },
       },
       handle: async ({ params, query: { messageId = params.messageId, ...asked }, signal }) => {
-        const terms = { nowMs: parts.nowMs(), isSuppressed };
+        const terms = { nowMs: parts.nowMs(), isSuppressed, lostOf: parts.lostOf };
         const { judged, facts, search, next } = await lookUpEvent({ messageId, ...asked }, parts, {
           ...terms,
           signal,

@@ -111,6 +111,7 @@ function judge(known: EventFacts, terms: Partial<JudgeTerms> = {}): readonly Jud
     history: { at: () => null },
     nowMs: RECEIVED_MS,
     isSuppressed: () => false,
+    lostOf: () => null,
   };
   return judgeEvents(known, { ...nothing, ...terms });
 }

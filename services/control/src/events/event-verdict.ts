@@ -10,6 +10,7 @@ import {
   worstCause,
 } from "@posthaste/core/verdict/verdict";
 import type { StoppedBy } from "../deletions/stopping-deletions.ts";
+import type { LostOf } from "../losses/lost-delivery.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
@@ -69,6 +70,7 @@ export interface JudgeTerms {
   readonly history: Pick<DestinationHistory, "at">;
   readonly nowMs: number;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
+  readonly lostOf: LostOf;
 }
 
 export function judgeEvents(facts: EventFacts, { destinations, ...terms }: JudgeTerms): readonly JudgedEvent[] {
@@ -127,14 +129,15 @@ function receivedAtMsOf({ said, letters, purged }: RoutedEvent): number | null {
 function judgeRouted(
   routed: RoutedEvent,
   configured: readonly Destination[],
-  { nowMs, isSuppressed, history, rest }: Omit<JudgeTerms, "destinations">,
+  { nowMs, isSuppressed, history, rest, lostOf }: Omit<JudgeTerms, "destinations">,
 ): JudgedEvent {
   const { said, sourceId } = routed;
   // The letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them either.
   const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
   const settles = new Map(configured.map(({ id, settle }) => [id, settle]));
   const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
-    const verdict = judgeDelivery(facts, nowMs, settles.get(destinationId)) ?? underWay(facts);
+    const judged = judgeDelivery(facts, nowMs, settles.get(destinationId));
+    const verdict = lostOf(judged, facts, nowMs) ?? judged ?? underWay(facts);
     if (!hidesLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
     return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
   });

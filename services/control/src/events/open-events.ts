@@ -8,6 +8,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
 import type { StoppingDeletions } from "../deletions/stopping-deletions.ts";
 import type { Route } from "../http/route.ts";
+import type { LostOf } from "../losses/lost-delivery.ts";
 import { openPipelineSearch } from "../pipeline/pipeline-search.ts";
 import { openScannedTopics } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
@@ -30,6 +31,7 @@ export interface OpenEventsOptions extends Omit<LookupParts, "pipeline" | "namin
   readonly suppressed: SuppressedUsers;
   readonly stopping: Pick<StoppingDeletions, "find">;
   readonly beside: BesideLogs;
+  readonly lostOf: LostOf;
   readonly authors: Pick<ResendAuthors, "of">;
   readonly clock: Clock;
   /** How long the delivery log holds attempts, in ms. */

@@ -68,6 +68,8 @@ export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: 
         command: `posthaste destinations get ${destinationId}`,
       };
     }
+    case "lost":
+      return tellLost(verdict, name);
     case "in_pipeline": {
       const sentence = `Not delivered to ${name} yet: delivery is not done with it, ${behindInWords(verdict)}.`;
       return { sentence, command: "posthaste doctor" };
@@ -128,6 +130,15 @@ function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
   const group = { reason, reasonClass, error } as Parameters<typeof remedyOf>[0];
   const after = place === null ? "its dead letter was purged" : remedyOf(group);
   return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };
+}
+
+function tellLost(verdict: Extract<OtherVerdict, { readonly cause: "lost" }>, name: string): Told {
+  const { topic, partition, from, to, acceptedAtMs } = verdict;
+  const where = `${topic}/${partition}, offsets ${from} to ${to - 1}`;
+  const sentence =
+    `Not delivered to ${name}: lost after ${tries(verdict.tries)}. Its record was deleted while it waited ` +
+    `(${where}), and the loss was accepted at ${isoTime(acceptedAtMs)}. ${unlessSentAgain("if it is still wanted")}`;
+  return { sentence, command: `posthaste audit --target ${topic}/${partition}` };
 }
 
 /** ` since …, switched off by …`, as far as control knows it. */

@@ -15,6 +15,15 @@ export interface UnfinishedRange {
   readonly end: number;
   /** The runs of finished records above the committed offset (C1). */
   readonly finishedRuns: readonly OffsetRun[];
+  /** The part below `start` that was deleted before the group had finished it; null where nothing was. */
+  readonly deleted: DeletedPart | null;
+}
+
+export interface DeletedPart {
+  /** The committed offset. */
+  readonly from: number;
+  /** How many offsets from there to the log's start were not finished. */
+  readonly records: number;
 }
 
 export interface GroupTopics {
@@ -83,11 +92,14 @@ function unfinishedFrom(
   start: number,
   commit: Commit | undefined,
   topicId: string | null,
-): Pick<UnfinishedRange, "start" | "finishedRuns"> {
+): Pick<UnfinishedRange, "start" | "finishedRuns" | "deleted"> {
   const base = Number(commit?.offset ?? -1);
   const { topicId: committedId, finishedRuns } = decodeCommitMetadata(base, commit?.metadata ?? null);
   const isOfAnother = committedId !== null && topicId !== null && committedId !== topicId;
-  return base < start || isOfAnother ? { start, finishedRuns: [] } : { start: base, finishedRuns };
+  if (base < 0 || isOfAnother) return { start, finishedRuns: [], deleted: null };
+  if (base >= start) return { start: base, finishedRuns, deleted: null };
+  const records = unfinishedBelow({ start: base, finishedRuns }, start);
+  return { start, finishedRuns: [], deleted: { from: base, records } };
 }
 
 export function isFinished({ finishedRuns }: UnfinishedRange, offset: number): boolean {
@@ -95,7 +107,10 @@ export function isFinished({ finishedRuns }: UnfinishedRange, offset: number): b
 }
 
 /** The number of unfinished records from the range's start to below `offset`. */
-export function unfinishedBelow({ start, finishedRuns }: UnfinishedRange, offset: number): number {
+export function unfinishedBelow(
+  { start, finishedRuns }: Pick<UnfinishedRange, "start" | "finishedRuns">,
+  offset: number,
+): number {
   const finished = finishedRuns.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(to, offset) - from), 0);
   return Math.max(0, offset - start - finished);
 }

@@ -2,6 +2,7 @@
  * The two consumer groups of delivery, since one group has one subscription (C7): first attempts, and every retry topic
  * that exists (W4). Only first attempts are filtered by origin (D1).
  */
+import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Codec } from "@posthaste/contracts/codec";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
@@ -27,11 +28,16 @@ const WINDOW_BYTES = 16 * 1024 * 1024;
 /** The records that first attempts hold in all windows together while the process is busy. */
 const WORKING_SET = { records: 1500, leastShare: 32 };
 
+const OUT_OF_RANGE_ADVICE =
+  "records were deleted that no attempt was made at yet: posthaste doctor says how many, and " +
+  "posthaste topics accept-loss goes on without them";
+
 /** What the groups read. */
 export interface ReadTopics {
   readonly names: TopicNames;
   readonly retryTopics: readonly string[];
   readonly deliveryCodec: Codec<Delivery>;
+  readonly acceptedLosses: readonly AcceptedLoss[];
 }
 
 export interface ConsumersOptions {
@@ -59,7 +65,7 @@ export interface Consumers {
 /** Creates both groups and starts neither. */
 export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
   const { topics, metrics, isHeldUp, workingSet = { ...WORKING_SET, isBusy: createEventLoopLoad() } } = options;
-  const { names, deliveryCodec, retryTopics } = topics;
+  const { names, deliveryCodec, retryTopics, acceptedLosses } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
     schemaOf: deliveryCodec.prefetch,
@@ -70,6 +76,8 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     run: options.run,
     onFailure: options.onFailure,
     timing: options.timing,
+    acceptedLosses,
+    outOfRangeAdvice: OUT_OF_RANGE_ADVICE,
   } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
   const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
     readDelivery(deliveryCodec, record, isRetry, (destinationId) => options.deferralOnArrival(destinationId, window));
