@@ -2,7 +2,8 @@
  * What a stream costs at a door, and how an honest neighbour fares beside it.
  *
  * MH1  The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
- * MH2  What seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the machine.
+ * MH2  What seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the
+ *      machine.
  * MH3  A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
 import { readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ import type { Stream } from "./stream.ts";
 const ASKED_EVERY_MS = 10;
 const PLAYED_MS = 2_500;
 const ALONE_MS = 2_000;
-/** How often the neighbour is measured alone; the least p99 counts, since its first exchanges are those of cold code. */
+/** How often the neighbour is measured alone; the least p99 counts, since its first exchanges run cold code. */
 const ALONE_TIMES = 4;
 const LOOKED_EVERY_MS = 50;
 /** No answer counts as one that took so long. */

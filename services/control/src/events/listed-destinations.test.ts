@@ -71,7 +71,7 @@ async function pagesOf(parts: WrittenParts): Promise<readonly Routed[]> {
   const pages: Routed[] = [];
   let cursor: string | undefined;
   do {
-    const terms = { nowMs: Date.now(), isSuppressed: () => false };
+    const terms = { nowMs: Date.now(), isSuppressed: () => false, lostOf: () => null };
     const found = await judgeWritten({ messageId: EVENT.messageId, cursor }, parts, terms);
     expect(found.judged).toHaveLength(1);
     pages.push(...(found.judged as readonly Routed[]));
