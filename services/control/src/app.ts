@@ -60,6 +60,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const readiness = async (): Promise<Readiness> => ({
     tables: tables.state(),
     brokers: brokersState(parts),
+    deliveryLog: parts.readModel.trouble() ?? true,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
   });
   const server = createServer({

@@ -62,7 +62,9 @@ async function openReaders(clients: Clients, configuration: Configuration, optio
   const { trail } = audit;
   const unknownSchemaMs = config.POSTHASTE_UNKNOWN_SCHEMA_WAIT;
   const unreadable = await openUnreadable({ connection, names, clock, trail, fail });
+  const metrics = createControlMetrics(options.registry);
   const readModel = openReadModel({
+    onFailed: () => metrics.deliveryLogFailures.inc(),
     ...{ unreadable, unknownSchemaMs, connection, openCodec, names },
     path: await readModelPath(config.POSTHASTE_CONTROL_DATA_DIR, log),
     maxEntries: config.POSTHASTE_DELIVERY_LOG_ENTRIES ?? null,
@@ -72,7 +74,6 @@ async function openReaders(clients: Clients, configuration: Configuration, optio
     ...{ origins: config.POSTHASTE_CONSOLE_ORIGINS, port: options.port },
     ...{ connection, openCodec, names, adminToken: config.POSTHASTE_ADMIN_TOKEN, clock, log, writer, trail },
   });
-  const metrics = createControlMetrics(options.registry);
   const audiences = await openAudiences({
     ...{ connection, openCodec, names, sources, clock, writer, trail, unreadable, unknownSchemaMs, fail },
     onEmitted: (identifies) => metrics.audienceIdentifies.inc(identifies),

@@ -208,7 +208,7 @@ describe("/readyz", () => {
     // On a busy machine what is asked may not answer in time.
     await eventually(async () => {
       const response = await fetch(`${ready.url}/readyz`);
-      const checks = { tables: true, brokers: true, ingest: true };
+      const checks = { tables: true, brokers: true, deliveryLog: true, ingest: true };
       expect([response.status, await response.json()]).toMatchObject([200, { ready: true, checks }]);
     });
     await ready.stop();
@@ -225,7 +225,7 @@ describe("/readyz", () => {
       readyUrls: `ingest=${gone.url}/readyz,router=${service.url}/router,delivery=${service.url}/delivery`,
     });
     const checks = {
-      ...{ tables: true, brokers: true, ingest: "does not answer", router: "tables: reading" },
+      ...{ tables: true, brokers: true, deliveryLog: true, ingest: "does not answer", router: "tables: reading" },
       delivery: "answers 500",
     };
     await eventually(async () => {

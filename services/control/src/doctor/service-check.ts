@@ -13,12 +13,16 @@ export function serviceCheck(readiness: () => Promise<Readiness>): Check {
               {
                 state: "wrong",
                 what: `${name} is not ready: ${missing}.`,
-                remedy:
-                  missing === "does not answer"
-                    ? `Start ${name}, or name the address of its /readyz in POSTHASTE_READY_URLS of control.`
-                    : `Mend what it lacks, or wait: the log of ${name} says more.`,
+                remedy: remedyOf(name, missing),
               },
             ],
       ),
   };
+}
+
+function remedyOf(name: string, missing: string): string {
+  if (name === "deliveryLog") return "Free or mend the disk of POSTHASTE_CONTROL_DATA_DIR: it goes on by itself.";
+  return missing === "does not answer"
+    ? `Start ${name}, or name the address of its /readyz in POSTHASTE_READY_URLS of control.`
+    : `Mend what it lacks, or wait: the log of ${name} says more.`;
 }

@@ -10,6 +10,7 @@ export interface ControlMetrics {
   readonly requests: Counter<"operation" | "answer">;
   readonly failures: Counter;
   readonly liveStreams: Gauge;
+  readonly deliveryLogFailures: Counter;
   readonly audienceIdentifies: Counter;
   readonly audienceRecordsDropped: Counter;
 }
@@ -31,6 +32,11 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Streams of /v1/live that are open at this process.",
     registers: [registry],
   });
+  const deliveryLogFailures = new Counter({
+    name: "posthaste_control_delivery_log_failures_total",
+    help: "How often the delivery log failed and was opened again, as on a full disk; lists and verdicts wait meanwhile.",
+    registers: [registry],
+  });
   const audienceIdentifies = new Counter({
     name: "posthaste_audience_identifies_total",
     help: "Identifies that were made of changes of audiences and computed traits.",
@@ -41,7 +47,7 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Changes that became no identify, since their audience or computed trait was removed before.",
     registers: [registry],
   });
-  return { requests, failures, liveStreams, audienceIdentifies, audienceRecordsDropped };
+  return { requests, failures, liveStreams, deliveryLogFailures, audienceIdentifies, audienceRecordsDropped };
 }
 
 /** Starts the counter of every operation at 0, so that a rate includes the first request. */

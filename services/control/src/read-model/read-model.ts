@@ -26,7 +26,8 @@ import {
   openJournalCodecs,
   type RecentJournals,
 } from "./journal-followers.ts";
-import { type HeldRange, type JournalName, ofEach } from "./store.ts";
+import { keepOpen } from "./keep-open.ts";
+import { type HeldRange, JOURNAL_NAMES, type JournalName, ofEach } from "./store.ts";
 import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
@@ -61,6 +62,8 @@ export interface ReadModelOptions {
   readonly unreadable: Pick<UnreadableRecords, "put">;
   /** How long a record waits for a schema that the registry says it does not know, ms. */
   readonly unknownSchemaMs: number;
+  /** Called each time that the read model failed and is opened again. */
+  readonly onFailed?: () => void;
 }
 
 /** The progress of the reading of a topic, in words for `/readyz`. */
@@ -72,6 +75,8 @@ export interface ReadModel extends StoreQuestions {
   isComplete(journal: JournalName): boolean;
   freshness(journal: JournalName): Freshness;
   state(): ReadModelState;
+  /** KO2 of keep-open.ts. */
+  trouble(): string | null;
   /** The progress of the first reading of its topics; null before it begins and once it is over. */
   reading: JournalFollowers["reading"];
   /** The ranges of each partition in which every dead letter is held (M4 of store.ts), and the id of their topic. */
@@ -94,28 +99,30 @@ interface Opened {
   readonly reading: JournalFollowers["reading"];
 }
 
-export function openReadModel(options: ReadModelOptions): ReadModel {
-  const closing = new AbortController();
-  let opened: Opened | null = null;
-  const recent: RecentJournals = {
+function createRecentJournals(): RecentJournals {
+  return {
     ...{ attempts: new RecentEntries(), dead_letters: new RecentEntries() },
     ...{ rejected_calls: new RecentEntries(CALL_BOUNDS), refused_requests: new RecentEntries(CALL_BOUNDS) },
   };
+}
 
-  async function runUntilClosed(): Promise<void> {
-    const { signal } = closing;
-    while (!signal.aborted) {
-      try {
-        await runOnce({ ...options, recent }, signal, (value) => {
-          opened = value;
-        });
-      } catch (error) {
-        options.connection.log.error({ event: "delivery_log_failed", err: error }, "the delivery log is opened again");
-      }
-      if (!signal.aborted) await delay(REOPEN_MS, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  const running = runUntilClosed();
+export function openReadModel(options: ReadModelOptions): ReadModel {
+  const closing = new AbortController();
+  let opened: Opened | null = null;
+  const recent = createRecentJournals();
+
+  const kept = keepOpen(
+    {
+      run: (signal) => runOnce({ ...options, recent }, signal, (value) => (opened = value)),
+      isWhole: () => JOURNAL_NAMES.every((journal) => behind(journal) === 0),
+      pause: (signal) => delay(REOPEN_MS, undefined, { signal }).catch(() => undefined),
+      onFailed: (err) => {
+        options.onFailed?.();
+        options.connection.log.error({ event: "delivery_log_failed", err }, "the delivery log is opened again");
+      },
+    },
+    closing.signal,
+  );
 
   const behind = (journal: JournalName): number | null => opened?.followed[journal].behind ?? null;
   const state = (journal: JournalName): string => {
@@ -135,6 +142,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       const asOfMs = opened?.followed[journal].asOfMs ?? null;
       return freshAsOf(asOfMs, asOfMs !== null && behind(journal) === 0);
     },
+    trouble: kept.trouble,
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     reading: () => opened?.reading() ?? null,
     noteSent: async (places) => store().noteSent(places),
@@ -163,7 +171,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     close: async () => {
       closing.abort();
       const enough = new AbortController();
-      await Promise.race([running, delay(CLOSE_MS, undefined, { signal: enough.signal }).catch(() => undefined)]);
+      await Promise.race([kept.running, delay(CLOSE_MS, undefined, { signal: enough.signal }).catch(() => undefined)]);
       enough.abort();
     },
   };
