@@ -23,7 +23,7 @@ function guarded(...pieces: readonly (string | null)[]) {
 }
 
 describe("the budget of an answer", () => {
-  it("AB1: ends the connection with the byte that is too much, whatever pieces it comes in", async () => {
+  it("WB1: ends the connection with the byte that is too much, whatever pieces it comes in", async () => {
     const { socket, errors } = guarded("x".repeat(60), "x".repeat(40), "x");
     expect([socket.read()?.length, socket.read()?.length]).toEqual([60, 40]);
     expect([socket.read(), socket.destroyed]).toEqual([null, true]);
@@ -31,7 +31,7 @@ describe("the budget of an answer", () => {
     expect(errors).toMatchObject([{ code: "POSTHASTE_ANSWER_OVER_BUDGET" }]);
   });
 
-  it("AB1: counts no byte of the body", () => {
+  it("WB1: counts no byte of the body", () => {
     const { socket, budget } = guarded("x".repeat(90), "x".repeat(90), "x".repeat(90));
     for (let piece = 0; piece < 3; piece += 1) {
       expect(socket.read()?.length).toBe(90);
@@ -40,7 +40,7 @@ describe("the budget of an answer", () => {
     expect(socket.destroyed).toBe(false);
   });
 
-  it("AB1: ends the connection with the piece that is too much, however small they are", () => {
+  it("WB1: ends the connection with the piece that is too much, however small they are", () => {
     const { socket } = guarded("x", "x", "x", null, "x", "x", "x");
     while (!socket.destroyed && socket.read() !== null);
     expect(socket.destroyed).toBe(false);
@@ -48,7 +48,7 @@ describe("the budget of an answer", () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it("AB1: begins anew with each request of the connection", () => {
+  it("WB1: begins anew with each request of the connection", () => {
     const { socket, budget } = guarded(...Array.from({ length: 20 }, () => "x".repeat(60)));
     for (let request = 0; request < 20; request += 1) {
       budget.begin();
@@ -56,7 +56,7 @@ describe("the budget of an answer", () => {
     }
   });
 
-  it("AB2: reads a piece at a time where more has come, and as much as its reader asks for", () => {
+  it("WB2: reads a piece at a time where more has come, and as much as its reader asks for", () => {
     const { socket, sizes } = guarded("x", "x", "x");
     socket.read();
     Object.defineProperty(socket, "readableLength", { value: PIECE_BYTES + 1 });
@@ -65,7 +65,7 @@ describe("the budget of an answer", () => {
     expect(sizes).toEqual([undefined, PIECE_BYTES, 0]);
   });
 
-  it("AB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
+  it("WB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
     const { socket, budget, clock } = guarded("x", null, "x", null, "x", null, "x", null);
     socket.read();
     clock.nowMs = 500;

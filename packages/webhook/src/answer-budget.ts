@@ -2,10 +2,10 @@
  * The budget of an answer, kept at the socket: it holds whatever the answer is made of, and whatever the parser does.
  *
  * Owns the counts of one connection from the start of a request to the start of the next.
- *  AB1  An answer has at most `overheadBytes` on the wire beside its body (head, interim answers, framing and trailers
+ *  WB1  An answer has at most `overheadBytes` on the wire beside its body (head, interim answers, framing and trailers
  *       together) and `pieces` reads. The read that goes beyond returns nothing and destroys the socket.
- *  AB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
- *  AB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
+ *  WB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
+ *  WB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
  *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still. An answer
  *       of one small piece costs next to nothing and counts as nothing, so that most answers need no clock.
  */
@@ -55,7 +55,7 @@ export class AnswerBudget {
     this.#overheadBytes -= bytes;
   }
 
-  /** Returns the ms that the answer has cost so far (AB3). */
+  /** Returns the ms that the answer has cost so far (WB3). */
   spentMs(): number {
     return this.#readAtMs === null ? this.#spentMs : this.#spentMs + this.#pieceMs(this.#readAtMs);
   }
@@ -72,7 +72,7 @@ export class AnswerBudget {
     };
   }
 
-  /** Counts a piece. False when the answer is over its budget (AB1). */
+  /** Counts a piece. False when the answer is over its budget (WB1). */
   #take(bytes: number): boolean {
     this.#overheadBytes += bytes;
     this.#pieces += 1;

@@ -12,7 +12,7 @@
  *  SD4  When a connection that had served before is lost before the first byte of an answer, the POST is sent once more
  *       on a new connection, within the same time: the receiver's idle timeout crossed our request. A retry would
  *       repeat a POST whose answer was lost anyway, so this risks nothing that at-least-once delivery does not risk.
- *       An answer that has too many pieces, or bytes beside its body, for its budget (AB1 of answer-budget.ts) ends the
+ *       An answer that has too many pieces, or bytes beside its body, for its budget (WB1 of answer-budget.ts) ends the
  *       POST with the error `answer_over_budget`. A pending POST fails with that error. Of an answered POST the
  *       outcome stays, and the error stands beside the status.
  *  SD5  The POST calls its listener's `onOutcome` once and then its `onEnd` once.

@@ -13,7 +13,7 @@
 import { Socket, type SocketConstructorOpts } from "node:net";
 import { PIECE_BYTES } from "./answer-budget.ts";
 
-/** The buffer of all sockets: a read and its callback run without a break. A read has a piece's bytes at most (AB2). */
+/** The buffer of all sockets: a read and its callback run without a break. A read has a piece's bytes at most (WB2). */
 const shared = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
 export class UnbufferedSocket extends Socket {
