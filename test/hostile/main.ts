@@ -7,6 +7,7 @@
 import { parseArgs } from "node:util";
 import { startInstallation } from "../e2e/installation.ts";
 import { climb } from "./climb.ts";
+import { deliveryDoor } from "./delivery-door.ts";
 import { BOUNDS, type Cost, type Door, partOfBounds } from "./door.ts";
 import { startMeter } from "./meter.ts";
 import { serverDoors } from "./server-doors.ts";
@@ -63,7 +64,7 @@ async function search(door: Door): Promise<boolean> {
 
 const installation = await startInstallation({ longLived: true, settings: { POSTHASTE_LOG_LEVEL: "error" } });
 try {
-  const doors = await serverDoors(installation);
+  const doors = new Map(await serverDoors(installation)).set("delivery", await deliveryDoor(installation));
   console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${[...doors.keys()].join(", ")}`);
   for (const name of values.door ?? doors.keys()) {
     const door = doors.get(name);

@@ -1,0 +1,102 @@
+/**
+ * The door at which the product is the client: delivery reads what a receiver answers. A stream's bytes are the answers
+ * of a hostile receiver, and its connections are how many events a second go there. The honest neighbour is an event
+ * for another destination, from its call to its receiver.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import type { Installation } from "../e2e/installation.ts";
+import type { Door } from "./door.ts";
+import type { Stream } from "./stream.ts";
+
+const HEADS: readonly string[] = [
+  ...["200 OK", "204 No Content", "301 Moved", "400 Bad Request", "503 Unavailable"],
+  ...["101 Switching Protocols", "102 Processing", "103 Early Hints", "100 Continue", "999 Odd"],
+].map((status) => `HTTP/1.1 ${status}`);
+
+interface Track {
+  readonly writeKey: string;
+  readonly messageId: string;
+}
+
+export async function deliveryDoor({ control, system }: Installation): Promise<Door> {
+  const waiting = new Map<string, () => void>();
+  const receiver = createServer((request, response) => {
+    waiting.get(String(request.headers["x-message-id"]))?.();
+    request.resume().on("end", () => response.end());
+  });
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  receiver.unref();
+  const stranger = await startReceiver();
+  const connect = async (name: string, url: string) => {
+    const source = await control.createSource(name);
+    const settings = { name, sourceIds: [source.id], urls: [{ url }] };
+    const { id } = (await control.call("POST", "/v1/destinations", { settings })) as { readonly id: string };
+    return { writeKey: source.writeKey, id };
+  };
+  const honest = await connect("neighbour", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+  const hostile = await connect("stranger", `http://127.0.0.1:${stranger.port}/`);
+  const track = async ({ writeKey, messageId }: Track): Promise<boolean> => {
+    const answer = await fetch(`${system.ingestUrl}/v1/track`, {
+      method: "POST",
+      headers: { authorization: `Basic ${btoa(`${writeKey}:`)}`, "content-type": "application/json" },
+      body: JSON.stringify({ userId: messageId, event: "E", messageId }),
+    });
+    await answer.arrayBuffer();
+    return answer.ok;
+  };
+  let events = 0;
+  return {
+    name: "delivery",
+    pid: () => system.process("delivery").pid ?? 0,
+    play: async (stream) => {
+      events += 1;
+      // A change of the destination closes its breaker: each stream begins with a receiver of which nothing is known.
+      const urls = [{ url: `http://127.0.0.1:${stranger.port}/${events}` }];
+      await control.call("PATCH", `/v1/destinations/${hostile.id}`, { settings: { urls } });
+      stranger.child.send({ heads: HEADS, stream });
+      const sending = setInterval(() => {
+        events += 1;
+        void track({ writeKey: hostile.writeKey, messageId: `hostile-${events}` }).catch(() => false);
+      }, 1000 / stream.connections);
+      return {
+        stop: async () => {
+          clearInterval(sending);
+          stranger.child.send({ heads: HEADS, stream: QUIET });
+        },
+      };
+    },
+    honest: async () => {
+      events += 1;
+      const messageId = `honest-${events}`;
+      const arrived = new Promise<void>((resolve) => waiting.set(messageId, resolve));
+      const isTaken = await track({ writeKey: honest.writeKey, messageId });
+      if (isTaken) await arrived;
+      waiting.delete(messageId);
+      return isTaken;
+    },
+    restart: async () => {
+      await system.process("delivery").kill();
+      await system.process("delivery").start();
+    },
+  };
+}
+
+/** What the receiver answers between two streams: a plain 200. */
+const QUIET: Stream = {
+  ...{ head: 0, connections: 1, framing: "length", pieceBytes: 1, extensionBytes: 0, headerLines: 0, headerBytes: 1 },
+  ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: true },
+  ...{ writeBytes: 1_500, pauseMs: 0, leavesAfterMs: 60_000 },
+};
+
+async function startReceiver(): Promise<{ readonly child: ChildProcess; readonly port: number }> {
+  const child = fork(fileURLToPath(new URL("./receiver-process.ts", import.meta.url)), { execArgv: [] });
+  const [port] = await once(child, "message");
+  child.unref();
+  child.channel?.unref();
+  return { child, port: Number(port) };
+}
