@@ -34,8 +34,8 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
   const stranger = await startReceiver();
   const connect = async (name: string, url: string) => {
     const source = await control.createSource(name);
-    const settings = { name, sourceIds: [source.id], urls: [{ url }] };
-    const { id } = (await control.call("POST", "/v1/destinations", { settings })) as { readonly id: string };
+    const made = { type: "Webhooks", name, sourceIds: [source.id], settings: { urls: [{ url }] } };
+    const { id } = (await control.call("POST", "/v1/destinations", made)) as { readonly id: string };
     return { writeKey: source.writeKey, id };
   };
   const honest = await connect("neighbour", `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);

@@ -81,7 +81,7 @@ describe("GET /v1/doctor", () => {
             state: "wrong",
             findings: [{ what: expect.stringMatching(/^The clock of router is 3\d{3} s behind/) }],
           },
-          ...["secretKeys", "lag", "settings"].map((name) => ({ name, state: "ok", findings: [] })),
+          ...["secretKeys", "lag", "losses", "settings"].map((name) => ({ name, state: "ok", findings: [] })),
         ],
         complete: true,
       });
