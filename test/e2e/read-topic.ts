@@ -21,8 +21,16 @@ export async function readTopic<T>(options: ReadTopicOptions): Promise<readonly 
   return found;
 }
 
+export interface Place {
+  readonly partition: number;
+  readonly offset: number;
+}
+
 /** The same one by one, for a topic of more than is to be held at once. */
-export async function readValues<T>(options: ReadTopicOptions, onValue: (value: T) => void): Promise<void> {
+export async function readValues<T>(
+  options: ReadTopicOptions,
+  onValue: (value: T, place: Place) => void,
+): Promise<void> {
   const { brokers, schemaRegistry, names, topic, schema } = options;
   const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
   try {
@@ -36,10 +44,10 @@ export async function readValues<T>(options: ReadTopicOptions, onValue: (value: 
         from: "start",
         onFailure: () => {},
         onRecords: async (records) => {
-          for (const { value } of records) {
+          for (const { value, offset } of records) {
             if (!value) continue;
             await codec.prefetch(value);
-            onValue(codec.decode(value));
+            onValue(codec.decode(value), { partition, offset });
           }
         },
       });

@@ -1,7 +1,7 @@
 /** What a group's commits say is finished: what the next owner of the partitions will not run again. */
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import { withAdmin } from "@posthaste/testkit/broker";
-import type { Place } from "./places.ts";
+import type { Place } from "../e2e/read-topic.ts";
 
 export type IsFinished = (place: Place) => boolean;
 

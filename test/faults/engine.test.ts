@@ -8,6 +8,7 @@
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
+import type { Place } from "../e2e/read-topic.ts";
 import { createRoute } from "../e2e/route.ts";
 import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
 import { createRandom, wholeBetween } from "../model/random.ts";
@@ -16,7 +17,7 @@ import { type IsFinished, readCommitted } from "./committed.ts";
 import { explainArrivals } from "./explained-arrivals.ts";
 import { isLong, printSeed } from "./form.ts";
 import { startLoad } from "./load.ts";
-import { type Place, readPlaces } from "./places.ts";
+import { readPlaces } from "./places.ts";
 import { printWithLoad, toTable } from "./table.ts";
 
 const EVENTS = isLong ? 50_000 : 1_500;
