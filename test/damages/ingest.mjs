@@ -197,7 +197,7 @@ export const INGEST = [
     tests: [`${INGEST_SRC}/config.test.ts`],
   },
   ...[
-    ["any number of open requests", "if (of.requests.length > limits.maxOpenRequests) socket.destroy();", ""],
+    ["any number of open requests", "if (of.requests.length > limits.maxOpenRequests) {", "if (false) {"],
     ["an exchange may last for ever", "if (sinceMs < latestMs && !mayLast(requests)) socket.destroy();", "{}"],
     ["an idle connection stays", "server.setTimeout(limits.idleMs);", ""],
     ["any number of connections", "server.maxConnections = limits.maxConnections;", ""],
@@ -205,6 +205,45 @@ export const INGEST = [
   ].map(([damage, from, to]) => ({
     ...{ damage: `sockets: ${damage}`, file: "packages/runtime/src/socket-limits.ts", from, to },
     tests: ["packages/runtime/test/socket-limits.test.ts"],
+  })),
+  ...[
+    ["any number of pieces", "if (pieces > FREE_PIECES && ", "if (false && "],
+    ["any number of bytes on the wire", "return wire - start.wire > ", "return false && wire - start.wire > "],
+    ["the rest of a read is parsed", "for (const key of MESSAGE_CALLS) parser[key] = null;", ""],
+    ["what is dropped is not counted", "_dump(): void {", "_dropped(): void {"],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `wire pieces: ${damage}`, file: "packages/runtime/src/wire-pieces.ts", from, to },
+    tests: ["packages/runtime/test/wire-pieces.test.ts"],
+  })),
+  {
+    damage: "a body: what holds its pieces is not counted",
+    file: `${BODY}/read-body.ts`,
+    from: "take(chunk.length, this.#gathered.costOf(chunk))",
+    to: "take(chunk.length)",
+    tests: [`${BODY}/read-body.test.ts`],
+  },
+  ...[
+    ["any number of an address", "if (ofAddress.length >= MAX_OF_ADDRESS)", "if (false)"],
+    ["any number in all", "if (this.#read.size >= MAX_IN_ALL)", "if (false)"],
+    ["those that came are not forgotten", 'body.once("end", forget);', ""],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `bodies of strangers: ${damage}`, file: "services/control/src/http/stranger-bodies.ts", from, to },
+    tests: ["services/control/src/http/stranger-bodies.test.ts"],
+  })),
+  {
+    damage: "bodies of strangers: one of any size",
+    file: "services/control/src/http/serve-route.ts",
+    from: '(need === "none" ? MAX_STRANGER_BODY_BYTES : MAX_BODY_BYTES)',
+    to: "MAX_BODY_BYTES",
+    tests: ["services/control/src/http/stranger-bodies.test.ts"],
+  },
+  ...[
+    ["any number of bytes", "- question.since <= maxBytes", "- question.since <= 2 ** 40"],
+    ["any time", "}, deadlineMs);", "}, 2 ** 30);"],
+    ["one bound for all answers of a connection", "since: socket.bytesRead", "since: 0"],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `answers: ${damage}`, file: "packages/kafka/src/codec/answer-bounds.ts", from, to },
+    tests: ["packages/kafka/src/codec/answer-bounds.test.ts"],
   })),
   {
     damage: "sockets: the metrics port has no bounds",

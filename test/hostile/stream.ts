@@ -39,21 +39,21 @@ const among = fc.constantFrom;
 
 export const GENES: { readonly [Gene in keyof Stream]: fc.Arbitrary<Stream[Gene]> } = {
   head: fc.nat(30),
-  connections: among(1, 2, 8, 28, 64),
+  connections: among(1, 8, 28, 64, 64),
   framing: among("length", "chunked"),
-  pieceBytes: among(1, 2, 7, 64, 127, 128, 500, 4_000, 60_000),
+  pieceBytes: among(1, 2, 7, 64, 128, 500, 60_000),
   extensionBytes: among(0, 0, 0, 1, 30, 400, 15_000),
   headerLines: among(0, 0, 10, 100, 1_000),
   headerBytes: among(1, 10, 100),
   interim: among(0, 0, 0, 1, 1_000),
-  bodyBytes: among(0, 1, 100, 4_096, 33_000, 511_000, 5_000_000, 1_000_000_000),
+  bodyBytes: among(0, 100, 4_096, 33_000, 511_000, 5_000_000, 1_000_000_000),
   filler: among("letters", "braces", "json", "gzip"),
   trailerLines: among(0, 0, 10, 500),
   messages: among(1, 1, 2, 16, 17, 100, 100_000),
   ends: fc.boolean(),
   reads: fc.boolean(),
-  writeBytes: among(1, 100, 1_500, 16_000, 65_000),
-  pauseMs: among(0, 0, 1, 20, 200),
+  writeBytes: among(1, 1_500, 16_000, 65_000),
+  pauseMs: among(0, 0, 0, 1, 20),
   leavesAfterMs: among(5, 100, 1_000, 60_000),
 };
 
