@@ -65,6 +65,7 @@ it(
       await eventually(() => expect(receivedAtMs.size).toBeGreaterThanOrEqual(after), ARRIVAL);
       const killedAtMs = performance.now();
       await delivery.kill();
+      await untilDrained();
       const isFinished = await readCommitted(system.stack.brokers, names.deliveryGroup, names.deliveries);
       const unanswered = [...receivedAtMs.values()].filter((atMs) => atMs + ANSWER_MS > killedAtMs);
       kills.push({ received: new Set(receivedAtMs.keys()), inFlight: unanswered.length, isFinished, repeated: [] });
@@ -96,6 +97,15 @@ it(
   },
   isLong ? 20 * 60_000 : 180_000,
 );
+
+/**
+ * What a killed process had sent has come, however late this process reads it: connections are taken in their order,
+ * and each of its own ends behind its requests.
+ */
+async function untilDrained(): Promise<void> {
+  await fetch(`${receiver.url}/drained`, { headers: { connection: "close" } });
+  await eventually(async () => expect(await receiver.connections()).toBe(0), ARRIVAL);
+}
 
 function countEach(messageIds: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

@@ -65,6 +65,17 @@ it("destroys the socket when told to", async () => {
   await expect(post(url)).rejects.toThrow("fetch failed");
 });
 
+it("counts the connections that are open", async () => {
+  const over = Promise.withResolvers<void>();
+  const { url, connections } = await start({ script: { until: over.promise } });
+  expect(await connections()).toBe(0);
+  const asking = fetch(url, { headers: { connection: "close" } });
+  await eventually(async () => expect(await connections()).toBe(1));
+  over.resolve();
+  await (await asking).text();
+  await eventually(async () => expect(await connections()).toBe(0));
+});
+
 it("sends headers without ever ending the body when told to", async () => {
   const { url } = await start({ script: { fault: "headers-only", status: 202 } });
   const response = await post(url);

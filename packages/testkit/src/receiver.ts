@@ -12,6 +12,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -70,6 +71,8 @@ export interface Receiver {
   readonly script: (path: string, script: Script) => void;
   /** Forgets recorded requests and attempts; scripts stay. */
   readonly clear: () => void;
+  /** How many connections are open. */
+  readonly connections: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -127,6 +130,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
       requests.length = 0;
       attempts.clear();
     },
+    connections: () => promisify(server.getConnections.bind(server))(),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
