@@ -207,10 +207,14 @@ export const INGEST = [
     tests: ["packages/runtime/test/socket-limits.test.ts"],
   })),
   ...[
-    ["any number of pieces", "if (pieces > FREE_PIECES && ", "if (false && "],
-    ["any number of bytes on the wire", "return wire - start.wire > ", "return false && wire - start.wire > "],
+    ["any number of pieces", "if (beyond > 0 && ", "if (false && "],
+    [
+      "any number of bytes on the wire",
+      "return wire - this.#start.wire <= ",
+      "return true || wire - this.#start.wire <= ",
+    ],
     ["the rest of a read is parsed", "for (const key of MESSAGE_CALLS) parser[key] = null;", ""],
-    ["what is dropped is not counted", "_dump(): void {", "_dropped(): void {"],
+    ["what is dropped is not counted", ", _dump: drop }", " }"],
   ].map(([damage, from, to]) => ({
     ...{ damage: `wire pieces: ${damage}`, file: "packages/runtime/src/wire-pieces.ts", from, to },
     tests: ["packages/runtime/test/wire-pieces.test.ts"],

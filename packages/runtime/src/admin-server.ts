@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 import { isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
-import { CountedRequest } from "./wire-pieces.ts";
 
 /** The checks of a service by name: `true` when the check passes, or a few words that say what is missing. */
 export type Readiness = Readonly<Record<string, true | string>>;
@@ -34,7 +33,7 @@ export interface AdminServer {
  * `{"ready": boolean, "checks": {name: true | "what is missing"}}`.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const server = createServer({ IncomingMessage: CountedRequest }, (request, response) => {
+  const server = createServer((request, response) => {
     if (isCutOff(request)) return;
     answer(options, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });

@@ -20,7 +20,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { BodyCutTooSmallError, CountedRequest, stopParsing } from "./wire-pieces.ts";
+import { BodyCutTooSmallError, countPieces, stopParsing } from "./wire-pieces.ts";
 
 export interface SocketLimits {
   readonly maxConnections: number;
@@ -91,13 +91,11 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
       of.sinceMs = performance.now();
       if (of.requests.length === 0) open.delete(socket);
     });
-    if (request instanceof CountedRequest) {
-      request.onCutTooSmall = () => {
-        const mayAnswer = of.requests[0] === request && !response.headersSent;
-        // The parser is in the midst of the body.
-        process.nextTick(() => refuseBody(server, socket, mayAnswer));
-      };
-    }
+    countPieces(request, () => {
+      const mayAnswer = of.requests[0] === request && !response.headersSent;
+      // The parser is in the midst of the body.
+      process.nextTick(() => refuseBody(server, socket, mayAnswer));
+    });
     if (of.requests.length > limits.maxOpenRequests) {
       stopParsing(socket);
       socket.destroy();

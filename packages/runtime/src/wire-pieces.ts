@@ -10,7 +10,7 @@
  * WP3  Of a connection that breaks one of them nothing more is parsed, not even what was read together with it.
  * WP4  A body is counted to its end, also after its request was answered and where nobody reads it.
  */
-import { IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
 export const FREE_PIECES = 64;
@@ -33,51 +33,66 @@ export class BodyCutTooSmallError extends Error {
   }
 }
 
-/** A server's requests, as `IncomingMessage` of its options. */
-export class CountedRequest extends IncomingMessage {
-  /** Called once, when the body breaks a bound. */
-  onCutTooSmall: (() => void) | null = null;
-  /** How many bytes its pieces have in the mean at the least (WP1); less for a sender who is known. */
+/**
+ * Counts the pieces of a request's body from now on, before its first; `onCutTooSmall` is called once, when they break
+ * a bound. Does nothing for a body that has too few bytes to be cut into more than as many free pieces of the least
+ * size: replacing the functions of each request, or its class, took a fifth of the time of a small call.
+ */
+export function countPieces(request: IncomingMessage, onCutTooSmall: () => void): void {
+  const { headers } = request;
+  const isShort = Number(headers["content-length"] ?? 0) <= FREE_PIECES * LEAST_PIECE_BYTES;
+  if (isShort && headers["transfer-encoding"] === undefined) return;
+  const count = new PieceCount(request.socket);
+  COUNTS.set(request, count);
+  let isRefused = false;
+  let isDropped = false;
+  const push = request.push.bind(request);
+  const counted = (piece: Buffer | null): boolean => {
+    if (piece === null) return push(piece);
+    if (count.add(piece.length) && !isRefused) return isDropped || push(piece);
+    stopParsing(request.socket);
+    if (!isRefused) onCutTooSmall();
+    isRefused = true;
+    return false;
+  };
+  // Node drops the rest of a body once the answer is written; what it drops by its own way is not counted (WP4).
+  const drop = () => {
+    isDropped = true;
+    request.resume();
+  };
+  Object.assign(request, { push: counted, _dump: drop });
+}
+
+/** Lets a body be cut into pieces of any size, for a sender who is known; WP2 still holds. */
+export function letPiecesBeSmall(request: IncomingMessage): void {
+  const count = COUNTS.get(request);
+  if (count !== undefined) count.leastPieceBytes = 0;
+}
+
+const COUNTS = new WeakMap<IncomingMessage, PieceCount>();
+
+class PieceCount {
   leastPieceBytes = LEAST_PIECE_BYTES;
+  readonly #socket: Socket;
   #pieces = 0;
   #bytes = 0;
   /** Where the count of bytes on the wire began; undefined before it did. */
-  #wireStart: { readonly wire: number; readonly bytes: number } | undefined;
-  #isRefused = false;
-  #isDropped = false;
+  #start: { readonly wire: number; readonly bytes: number } | undefined;
 
-  override push(piece: Buffer | null): boolean {
-    if (piece === null) return super.push(piece);
+  constructor(socket: Socket) {
+    this.#socket = socket;
+  }
+
+  /** False where the body is cut too small with this piece. */
+  add(bytes: number): boolean {
     this.#pieces += 1;
-    this.#bytes += piece.length;
-    if (this.#isRefused || this.#isCutTooSmall()) {
-      this.#refuse();
-      return false;
-    }
-    return this.#isDropped || super.push(piece);
-  }
-
-  /** Drops the rest of the body, as Node does once the answer is written; Node's own would not be counted (WP4). */
-  _dump(): void {
-    this.#isDropped = true;
-    this.resume();
-  }
-
-  #isCutTooSmall(): boolean {
-    const pieces = this.#pieces;
-    if (pieces > FREE_PIECES && this.#bytes < (pieces - FREE_PIECES) * this.leastPieceBytes) return true;
-    if (pieces % LOOKED_EVERY !== 0) return false;
-    const wire = this.socket.bytesRead;
-    this.#wireStart ??= { wire, bytes: this.#bytes };
-    const start = this.#wireStart;
-    return wire - start.wire > FREE_WIRE_BYTES + (this.#bytes - start.bytes) * WIRE_TIMES;
-  }
-
-  #refuse(): void {
-    stopParsing(this.socket);
-    if (this.#isRefused) return;
-    this.#isRefused = true;
-    this.onCutTooSmall?.();
+    this.#bytes += bytes;
+    const beyond = this.#pieces - FREE_PIECES;
+    if (beyond > 0 && this.#bytes < beyond * this.leastPieceBytes) return false;
+    if (this.#pieces % LOOKED_EVERY !== 0) return true;
+    const wire = this.#socket.bytesRead;
+    this.#start ??= { wire, bytes: this.#bytes };
+    return wire - this.#start.wire <= FREE_WIRE_BYTES + (this.#bytes - this.#start.bytes) * WIRE_TIMES;
   }
 }
 

@@ -4,13 +4,7 @@ import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it } from "vitest";
 import { limitSockets } from "../src/socket-limits.ts";
-import {
-  BODY_CUT_TOO_SMALL,
-  CountedRequest,
-  FREE_PIECES,
-  FREE_WIRE_BYTES,
-  LEAST_PIECE_BYTES,
-} from "../src/wire-pieces.ts";
+import { BODY_CUT_TOO_SMALL, FREE_PIECES, FREE_WIRE_BYTES, LEAST_PIECE_BYTES } from "../src/wire-pieces.ts";
 
 let server: Server;
 let refused: string[];
@@ -23,7 +17,7 @@ afterEach(async () => {
 
 async function start(listener: RequestListener): Promise<void> {
   refused = [];
-  server = createServer({ IncomingMessage: CountedRequest }, listener);
+  server = createServer(listener);
   server.keepAliveTimeout = 60_000;
   limitSockets(server);
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => {

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { Log } from "@posthaste/core/log";
-import { CountedRequest } from "@posthaste/runtime/wire-pieces";
+import { letPiecesBeSmall } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Caller, Callers } from "./caller.ts";
@@ -53,7 +53,7 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
       known.set(request, caller);
       request.isOfKnownCaller = need !== "none";
       // A line of an upload may be a piece of its own, and is short.
-      if (isUpload(request, route) && request.raw instanceof CountedRequest) request.raw.leastPieceBytes = 0;
+      if (isUpload(request, route)) letPiecesBeSmall(request.raw);
       if (route.isLong !== false) {
         longs.begin(reply.raw, caller, { isCounted: route.isLong === true });
         limits.letLast(request.raw);

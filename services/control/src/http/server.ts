@@ -3,7 +3,6 @@ import type { ConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
-import { CountedRequest } from "@posthaste/runtime/wire-pieces";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { createId } from "../identifiers.ts";
 import { headOf } from "./admit.ts";
@@ -58,7 +57,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: MAX_STRANGER_BODY_BYTES,
     // Node's own timeout would hold for uploads too, which may take their time: `boundBody` bounds every other request.
     requestTimeout: 0,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS, IncomingMessage: CountedRequest },
+    http: { headersTimeout: REQUEST_TIMEOUT_MS },
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },

@@ -11,7 +11,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
 import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
-import { CountedRequest } from "@posthaste/runtime/wire-pieces";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
@@ -112,7 +111,6 @@ function createHttpServer(
   timeouts: ReadTimeouts,
 ): Server {
   const settings = {
-    IncomingMessage: CountedRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
