@@ -115,6 +115,7 @@ describe("/openapi.json", () => {
         "GET /v1/deletions/{id}/notifications",
         "GET /v1/suppressions",
         "DELETE /v1/suppressions",
+        "POST /v1/topics/accept-loss",
         "GET /v1/status",
         "GET /v1/doctor",
         "GET /v1/health/destinations",

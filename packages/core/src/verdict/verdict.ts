@@ -61,7 +61,7 @@ export type DeliveryVerdict =
       readonly tries: number;
       readonly urls: readonly string[] | null;
       readonly last: readonly UrlAnswer[];
-      readonly givenUp?: GivenUp;
+      readonly givenUp?: DeadUrls;
     }
   | {
       readonly cause: "deferred";
@@ -74,7 +74,7 @@ export type DeliveryVerdict =
       readonly dueAtMs: number | null;
       readonly deadlineMs: number | null;
       readonly tries: number;
-      readonly givenUp?: GivenUp;
+      readonly givenUp?: DeadUrls;
     }
   | {
       readonly cause: "suppressed";
@@ -97,7 +97,7 @@ export type DeliveryVerdict =
     };
 
 /** URLs of a delivery that became a dead letter while others of its URLs are still tried. */
-export interface GivenUp {
+export interface DeadUrls {
   readonly urls: readonly string[];
   /** As of a verdict `dead_letter`. */
   readonly place: string | null;
