@@ -26,7 +26,7 @@ table task terms text tick time timer timing timestamp to token tracker type und
 const ENGLISH = `
 a absent access add after age all and answer answered any as aside at back be before begin begun behind bound budget by can cause change cost check correct dead deep defer
 delay describe dial difference draw drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
-force found free from gauge get give grace grant grow has head held hold how ill in incoming ingest is it keep known large last late lazy least left length
+force found free from gauge get grace grant grow has head held hold how ill in incoming ingest is it keep known large last late lazy least left length
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey
 of often old on only open or out outcome outgoing over own pair patch patient patiently pause place plain problem program progress question quick quote raise range
 reach ready reason recent recheck refuse remove repeat retire rotate rule same sample seed send sent share short shut side silent since single size slow

@@ -149,7 +149,9 @@ describe("each cause is found by the API where the event", () => {
   });
 
   it("is one of the closed list, of which none is left out", () => {
-    expect([...new Set(found.values())].sort()).toEqual([...VERDICT_CAUSES].sort());
+    // What was lost has its verdict in control's losses.test.ts, and its way on in lost-records.ts.
+    const here = VERDICT_CAUSES.filter((cause) => cause !== "lost");
+    expect([...new Set(found.values())].sort()).toEqual([...here].sort());
   });
 });
 

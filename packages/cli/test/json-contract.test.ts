@@ -80,6 +80,7 @@ const PRINTED: Readonly<Record<string, string>> = {
   audit: "AuditPage.data",
   open: "MadeLink",
   doctor: "Doctor",
+  "topics accept-loss": "AcceptedLosses.losses",
 };
 
 /** They print nothing under `--json`, or what is no JSON of the API: a scan, a file, a script, requests. */
@@ -109,6 +110,7 @@ const ARGS: Readonly<Record<string, readonly string[]>> = {
   "suppressions get": ["--user-id", "user-7"],
   "suppressions remove": ["--user-id", "user-7"],
   "tokens create": ["--name", "ci", "--scopes", "read"],
+  "topics accept-loss": ["--dry-run"],
 };
 
 const STDIN: Readonly<Record<string, string>> = {
@@ -133,8 +135,9 @@ const takesId = (path: string) =>
 
 const TIME = "2026-11-22T10:00:00.000Z";
 
-/** What an example leaves out: the end of a replay that is watched, and a record that could not be read. */
+/** What examples leave out: the end of a replay that is watched, a record that could not be read, and a loss. */
 const OTHERWISE: Readonly<Record<string, object>> = {
+  acceptLoss: { losses: [{ topic: "t", partition: 0, from: 7, to: 9, records: 2 }] },
   getReplay: { state: "done", endedAt: TIME },
   listUnreadable: {
     data: [

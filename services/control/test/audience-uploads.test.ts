@@ -47,8 +47,8 @@ describe("an upload of an audience", () => {
       if (event.traitsJson?.includes('"odd"')) events.push(event);
     });
     const path = await createMembers("Odd");
-    const odd = ["a\u0000b", "a", "😀", "e\u0301", "é", "\ud800x", "  ", "x".repeat(8192), 0, "\n", "a:b", '"', "null"];
-    const texts = odd.map((id) => String(id).replace(/\p{Surrogate}/gu, "\ufffd")).sort();
+    const odd = ["a\u0000b", "a", "😀", "e\u0301", "é", "  ", "x".repeat(8192), 0, "\n", "a:b", '"', "null"];
+    const texts = odd.map(String).sort();
     expect((await put(path, odd)).body).toEqual({ added: odd.length, removed: 0, unchanged: 0 });
     expect((await put(path, [...odd, ...odd])).body).toEqual({ added: 0, removed: 0, unchanged: odd.length });
     await eventually(() => expect(events.map(({ userId }) => userId).sort()).toEqual(texts));
@@ -62,7 +62,7 @@ describe("an upload of an audience", () => {
   it("that names one user by what is no user id changes nobody, and its connection takes the next one", async () => {
     const path = await createMembers("Nobody");
     await put(path, ["a"]);
-    for (const bad of ["x".repeat(1_000_000), "x".repeat(8193), "", 1.5, 1e21, true, null, [], {}]) {
+    for (const bad of ["x".repeat(1_000_000), "x".repeat(8193), "", "\ud800x", 1.5, 1e21, true, null, [], {}]) {
       const { status, body } = await put(path, ["b", bad]);
       expect([status, body.detail]).toEqual([400, expect.stringMatching(/^line 2: /)]);
     }

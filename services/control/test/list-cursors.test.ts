@@ -27,6 +27,8 @@ const cursors = new Map<string, string>();
 beforeAll(async () => {
   const lists = (await describedOperations(control))
     .filter(({ parameters }) => parameters?.some(({ name }) => name === "cursor"))
+    // Its list goes on where an event has over a hundred destinations.
+    .filter(({ path }) => path !== "/v1/events/{messageId}")
     .map(({ path }) => path.replace("{id}", "del-1"));
   await makeTwoOfEach();
   for (const path of lists) {

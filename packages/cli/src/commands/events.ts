@@ -66,7 +66,7 @@ async function wholeVerdict(ask: (cursor: string | undefined) => Promise<Entry>)
     }
     cursor = page.nextCursor;
   }
-  return { ...first, events, nextCursor: null };
+  return { ...first, events, ...(first.nextCursor === undefined ? {} : { nextCursor: null }) };
 }
 
 function nameOf({ sourceId, origin }: Entry): readonly unknown[] {
