@@ -135,7 +135,7 @@ const takesId = (path: string) =>
 
 const TIME = "2026-11-22T10:00:00.000Z";
 
-/** What examples leave out: the end of a replay that is watched, a record that could not be read, and a loss. */
+/** Fields beyond the examples: the end of a replay that is watched, a record that could not be read, and a loss. */
 const OTHERWISE: Readonly<Record<string, object>> = {
   acceptLoss: { losses: [{ topic: "t", partition: 0, from: 7, to: 9, records: 2 }] },
   getReplay: { state: "done", endedAt: TIME },

@@ -3,7 +3,7 @@
  *
  * Owns: the long requests that are under way.
  * LQ1  A caller has at most `MOST_OF_CALLER` long requests at a time and all callers together at most `MOST`; a further
- *      one is refused. Routes that watch count their own and are left out.
+ *      one is refused. Routes that watch count their own.
  * LQ2  A long request goes on only while its caller's token and session live: four times a second the server asks.
  * LQ3  A client that takes nothing of what waits for it for `STALL_MS` is cut off. So is one that, after
  *      `PACE_AFTER_MS` of being waited for, has taken fewer than `LEAST_BYTES_PER_SECOND`.
