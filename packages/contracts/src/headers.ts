@@ -5,6 +5,12 @@ import { type DeliveryProgress, NO_PROGRESS, type Replay } from "@posthaste/core
 export const REVISION_HEADER = "revision";
 
 /**
+ * In config records: the revision of the value that the writer changed; 0 where there was none (S4 of control's
+ * config-store.ts). Absent in records of earlier releases.
+ */
+export const PREVIOUS_REVISION_HEADER = "previous-revision";
+
+/**
  * In retry records: the place of the record that was republished: its topic's id (or name, where the topic has no id),
  * partition and offset. A crash between a republish and its commit leaves two copies, which this header identifies
  * (W6).
@@ -37,6 +43,14 @@ export function headerText(headers: IncomingHeaders | undefined, name: string): 
   const value = headers?.[name];
   const last = Array.isArray(value) ? value.at(-1) : value;
   return last === undefined ? undefined : last.toString();
+}
+
+/** The revisions in a config record's headers; `base` is null in records of earlier releases. */
+export function revisionsOf(headers: IncomingHeaders): { readonly revision: number; readonly base: number | null } {
+  const [revision, base] = [REVISION_HEADER, PREVIOUS_REVISION_HEADER].map((name) =>
+    parseWhole(headerText(headers, name)),
+  );
+  return { revision: revision ?? 0, base: base ?? null };
 }
 
 /** When a retry record was republished; null when the header is absent or unreadable. */

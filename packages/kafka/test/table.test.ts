@@ -55,7 +55,7 @@ describe("the joined table", () => {
 
   it("follows its topic, and tells of each change with its offset", async () => {
     const changes: unknown[] = [];
-    const table = await openTable({ onChange: (...change) => changes.push(change) });
+    const table = await openTable({ onChange: (key, value, { offset }) => changes.push([key, value, offset]) });
     await write("a", "1", 1);
     await write("a", null, 2);
     await eventually(() => expect(table.appliedOffset).toBe(1));
@@ -239,7 +239,7 @@ describe("the joined table", () => {
     it("T4: is told as a change when it is applied, after those of other keys that stand above it", async () => {
       const changes: string[] = [];
       const { table, registry } = await openUnknowing({
-        onChange: (key, value, offset) => changes.push(`${offset}: ${key} is ${value}`),
+        onChange: (key, value, { offset }) => changes.push(`${offset}: ${key} is ${value}`),
       });
       await write("a", framed("late"), 1);
       await write("b", "at once", 1);

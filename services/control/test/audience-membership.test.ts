@@ -134,12 +134,11 @@ describe("two processes of control", () => {
   it.each(["audience", "computed trait"])(
     "that make one trait at once agree on whose it is: an audience beside an %s",
     async (kind) => {
-      // Who made the trait first may lose sight of it while the second puts it back, for longer than it waits for that.
-      // It is then told that there is none, or that it waited too long for the other one's sync.
-      const untilSeen = async (put: () => Promise<Answer>): Promise<Answer> => {
+      // The trait of the other process may be in the way of the sync for longer than the sync waits.
+      const untilSynced = async (put: () => Promise<Answer>): Promise<Answer> => {
         const answer = await put();
         const isLate = answer.status === 409 && / is being synced since /.test(answer.body.detail);
-        return answer.status === 404 || isLate ? untilSeen(put) : answer;
+        return isLate ? untilSynced(put) : answer;
       };
       for (let round = 0; round < 5; round += 1) {
         const stem = `${kind} ${round}`;
@@ -148,7 +147,7 @@ describe("two processes of control", () => {
           control.call("POST", "/v1/audiences", { name: names[0], sourceId }),
           kind === "audience"
             ? another.call("POST", "/v1/audiences", { name: names[1], sourceId })
-            : untilSeen(() =>
+            : untilSynced(() =>
                 another.call("PUT", `/v1/computed-traits/${encodeURIComponent(names[1] ?? "")}`, {
                   ...{ sourceId, values: { ada: 12 } },
                 }),

@@ -31,7 +31,7 @@ it("T2: removes a key by its tombstone, says so, and keeps the revision against 
   const table = await createTable<string>({ metrics: undefined, log: SILENT_LOG } as unknown as KafkaConnection, {
     topic: "table",
     decode: String,
-    onChange: (...change) => changes.push(change),
+    onChange: (key, value, { offset }) => changes.push([key, value, offset]),
   });
   await reader.onRecords([aRecord(0, "held", 1), aRecord(1, null, 2), aRecord(2, "late", 1)]);
   expect(table.get("a")).toBeUndefined();

@@ -68,11 +68,10 @@ export interface TableOptions<T> {
   /** Awaited before `decode`: a codec's `prefetch`. */
   readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
   /**
-   * Called after each change, from the topic's first record on, with the offset of its record; `undefined` is a
-   * removal. Changes come in offset order, except those of records that were set aside for their schema (T4): such a
+   * Called after each change, from the topic's first record on, with its record; `undefined` is a removal. Changes come in offset order, except those of records that were set aside for their schema (T4): such a
    * change comes once the schema is known, after changes of other keys at higher offsets.
    */
-  readonly onChange?: (key: string, value: T | undefined, offset: number) => void;
+  readonly onChange?: (key: string, value: T | undefined, record: Pick<IncomingRecord, "offset" | "headers">) => void;
   /**
    * The table ignored a record with a lower revision than the key's. The topic's writer then writes the newest one
    * again (P5).
@@ -252,7 +251,7 @@ class CompactedTable<T> implements Table<T> {
       return;
     }
     this.#unknownSchema.forget(key, revision);
-    this.#set(key, value, { revision, offset });
+    this.#set(key, value, revision, record);
   }
 
   /** Applies a record that was set aside, unless its key has a newer revision by now (T1). */
@@ -268,12 +267,12 @@ class CompactedTable<T> implements Table<T> {
     this.#report();
   }
 
-  #set(key: string, value: T | undefined, { revision, offset }: { revision: number; offset: number }): void {
+  #set(key: string, value: T | undefined, revision: number, record: IncomingRecord): void {
     this.#revisions.set(key, revision);
     this.#staleKeys?.delete(key);
     if (value === undefined) this.#values.delete(key);
     else this.#values.set(key, value);
-    this.#options.onChange?.(key, value, offset);
+    this.#options.onChange?.(key, value, record);
     this.#revisionWaiters.wake(key, revision);
   }
 

@@ -9,9 +9,7 @@
  *      whoever waits for a process that was killed waits no longer than one lease. Fences guard against records that
  *      the holder had on the way at its end (U2 of membership.ts).
  * AL3  A lease belongs to one audience. When that is removed while a sync waits for its lease, and another audience,
- *      perhaps of another kind, is made under its id, the sync does not get the lease of the other. When two processes
- *      make one id at once, the second writes over the first for a moment and puts it back (S4), so the sync waits that
- *      long too.
+ *      perhaps of another kind, is made under its id, the sync does not get the lease of the other.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
@@ -39,8 +37,8 @@ export interface MeantAudience extends Pick<Audience, "id" | "bornRevision"> {
   readonly isRemoved?: boolean;
 }
 
-/** A refusal that may soon be over: another sync has the lease, or another audience stands under the id (AL3). */
-class Passing extends Problem {}
+/** A refusal that may soon be over: another sync has the lease. */
+class LeaseHeld extends Problem {}
 
 export class AudienceLease {
   readonly #options: LeaseOptions;
@@ -64,7 +62,7 @@ export class AudienceLease {
 
   /**
    * Resolves when the lease is taken. Rejects with the Problem `conflict` when another sync has it for `waitMs`, and
-   * with `not_found` when the audience does not exist, or another stands under its id for `waitMs` (AL3).
+   * with `not_found` when the audience does not exist, or another stands under its id (AL3).
    */
   static async take(options: LeaseOptions, meant: MeantAudience, waitMs: number): Promise<AudienceLease> {
     const { clock } = options;
@@ -76,7 +74,7 @@ export class AudienceLease {
         const audience = await change(options, meant, holder);
         return new AudienceLease(options, holder, { audience, askedAtMs });
       } catch (error) {
-        if (!(error instanceof Passing) || clock.monotonicMs() >= giveUpAtMs) throw error;
+        if (!(error instanceof LeaseHeld) || clock.monotonicMs() >= giveUpAtMs) throw error;
       }
       await delay(LOOK_MS);
     }
@@ -167,12 +165,12 @@ async function change(
       if (current === undefined) throw new Problem("not_found", `there is no audience ${id}`);
       if (current.isRemoved && isRemoved !== true) throw new Problem("not_found", `${id} was removed`);
       if (current.bornRevision !== bornRevision) {
-        throw new Passing("not_found", `${id} was removed meanwhile, and what has its name is another`);
+        throw new Problem("not_found", `${id} was removed meanwhile, and what has its name is another`);
       }
       const attempt = takeLease(current.lease, { holder, nowMs: clock.nowMs(), leaseMs });
       if (attempt.outcome === "held") {
         const since = new Date(attempt.sinceMs).toISOString();
-        throw new Passing("conflict", `${id} is being synced since ${since}: try again when that has ended`);
+        throw new LeaseHeld("conflict", `${id} is being synced since ${since}: try again when that has ended`);
       }
       return { ...current, revision, lease: attempt.lease };
     },

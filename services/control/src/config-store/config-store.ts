@@ -8,18 +8,18 @@
  * S2  Changes of one key run one at a time in a process. Each starts from the topic's end of that moment.
  * S3  Revisions rise: the next one is above the last that was seen and not below the present time. Its remainder by
  *     `WRITERS` names the process, so that two which write at once never choose the same.
- * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. Both read the
- *     topic's order, which tells each what it wrote over; it then makes its change again on top of that, so that
- *     neither change is lost. A change whose record came second with the lower revision was ignored by every table; it
- *     is made again too. Two cases are not covered: a process that ends between its two records, and a process whose
- *     next change of the key comes before the other has made its own again. Callers that must know send the revision
- *     that they changed from. Each record that a caller asked for has its entry in the audit, in the same send.
+ * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. Each record
+ *     names the revision of its base. The first record in the topic from a base stands; a later one from the same base
+ *     is void, for every process alike. Its writer makes the change again from the standing value; where that refuses
+ *     the change, it writes the standing value again. Control reads standing values alone. Tables of other services
+ *     apply void records until their writer has written again; a process that starts does it for a writer that ended.
+ *     Each record that a caller asked for has its entry in the audit, in the same send.
  * S5  Tables ignore a lower revision behind a higher one (a batch that the producer gave up, P5), but compaction would
  *     keep it. A process that sees one writes the newest record again, and answers no further one before its table has
  *     read that.
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { PREVIOUS_REVISION_HEADER, REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -60,7 +60,10 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   readonly log: Log;
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
-  /** Called when the table applied a record of the key, whichever process wrote it, with the record's offset. */
+  /**
+   * Called when the table applied a record of the key, whichever process wrote it, with the standing value (S4) and the
+   * record's offset.
+   */
   readonly onChange?: (id: string, value: T | undefined, offset: number) => void;
   readonly trail: AuditTrail;
   /** The fields of a value that the audit has. */
@@ -83,9 +86,9 @@ export async function openConfigStore<T extends ConfigRecord>(
   const written = new WrittenRecords<T>();
   const table: Table<T> = await createTable<T>(connection, {
     ...{ topic, decode, prefetch },
-    onChange: (id, value, offset) => {
-      written.handleChange(id, value, () => table.revisionOf(id));
-      options.onChange?.(id, value, offset);
+    onChange: (id, value, { headers, offset }) => {
+      written.handleChange(id, value, revisionsOf(headers));
+      options.onChange?.(id, written.standing(id), offset);
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });
@@ -109,7 +112,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   get(id: string): T | undefined {
-    return this.#table.get(id);
+    return this.#written.standing(id);
   }
 
   /** As `get`, for an answer that there is no such value (NH1 of late-records.ts). */
@@ -122,8 +125,8 @@ export class ConfigStore<T extends ConfigRecord> {
     return this.#late.read();
   }
 
-  *values(): Iterable<T> {
-    for (const [, value] of this.#table.entries()) yield value;
+  values(): Iterable<T> {
+    return this.#written.standingValues();
   }
 
   /** For `/readyz`; see Table. */
@@ -161,31 +164,22 @@ export class ConfigStore<T extends ConfigRecord> {
   async #changeAlone(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {
     const { topic, clock, log, writer } = this.#options;
     await this.#table.refresh(WRITE_DEADLINE_MS);
-    /** The value that the change is made from. */
-    let base = this.#table.get(id);
-    /** The value that the next record should replace: the base, or this process's own record of the round before. */
-    let expected = base;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const base = this.get(id);
       const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
       const { next, refusal } = attemptChange(change, base, revision);
-      if (refusal !== undefined) {
-        // This change's last round wrote over the other process's record, which refuses the change: it is put back.
-        if (expected !== base) {
-          const back = base === undefined ? null : { ...base, revision };
-          await this.#apply(id, back, { revision, audited: this.#audited(by, { id, revision }, expected, base) });
-        }
-        throw refusal.reason;
+      // After a round of this change, its void record may be the newest: a refusal then writes the standing value.
+      if (refusal !== undefined && !this.#written.isVoid(id)) throw refusal.reason;
+      const written = refusal === undefined ? (next ?? undefined) : base && { ...base, revision };
+      const audited = this.#audited(by, { id, revision }, refusal === undefined ? base : this.#table.get(id), written);
+      const { outcome } = await this.#apply(id, written, { revision, base, audited });
+      if (outcome !== "standing") {
+        log.info({ event: "config_change_repeated", topic, id, round });
+        continue;
       }
-      const audited = this.#audited(by, { id, revision }, base, next ?? undefined);
-      const applied = await this.#apply(id, next, { revision, audited });
-      const written = next ?? undefined;
-      if (applied.outcome === "applied" && applied.over?.revision === expected?.revision) {
-        log.info({ event: next === null ? "config_removed" : "config_changed", topic, id, revision });
-        return written;
-      }
-      base = applied.outcome === "applied" ? applied.over : this.#table.get(id);
-      expected = applied.outcome === "applied" ? written : base;
-      log.info({ event: "config_change_repeated", topic, id, round });
+      if (refusal !== undefined) throw refusal.reason;
+      log.info({ event: next === null ? "config_removed" : "config_changed", topic, id, revision });
+      return written;
     }
     throw new PosthasteError("deadline_exceeded", `others change ${id} at the same time: try again`, {
       retryable: true,
@@ -193,7 +187,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /** Writes, and waits until the table here has applied or ignored the record (S1). */
-  #apply(id: string, value: T | null, written: WrittenWith): Promise<Applied<T>> {
+  #apply(id: string, value: T | undefined, written: WrittenWith<T>): Promise<Applied<T>> {
     return this.#written.whileAwaited(id, written.revision, (applied) =>
       withDeadline(
         this.#write(id, value, written).then(() => applied),
@@ -214,24 +208,30 @@ export class ConfigStore<T extends ConfigRecord> {
     return trail.recordsOf(by, { target, from: fieldsOf(before), to: fieldsOf(after), revision });
   }
 
-  #write(id: string, value: T | null, { revision, audited }: WrittenWith): Promise<void> {
+  #write(id: string, value: T | undefined, { revision, base, audited }: WrittenWith<T>): Promise<void> {
     const { topic, codec, producer } = this.#options;
     const record = {
       topic,
       key: id,
-      value: value === null ? null : codec.encode(value),
-      headers: { [REVISION_HEADER]: String(revision) },
+      value: value === undefined ? null : codec.encode(value),
+      headers: { [REVISION_HEADER]: String(revision), [PREVIOUS_REVISION_HEADER]: String(base?.revision ?? 0) },
     };
     // No caller waits longer, so the producer refuses records while the brokers take nothing, and none pile up.
     return producer.send([record, ...audited], { patienceMs: WRITE_DEADLINE_MS });
   }
 
-  /** S5. Sends the newest record as the table has it: the revision is the same, so it changes nothing anywhere. */
+  /**
+   * S5. Sends the newest record as the table has it: the revision is the same, so it changes nothing anywhere. Over a
+   * void record (S4) goes the standing value, with a revision of its own.
+   */
   #repair(ids: Iterable<string>): void {
-    const { topic, log } = this.#options;
+    const { topic, clock, log, writer } = this.#options;
     for (const id of ids) {
-      const revision = this.#table.revisionOf(id);
-      if (revision === undefined) continue;
+      const held = this.#table.revisionOf(id);
+      if (held === undefined) continue;
+      const base = this.get(id);
+      const isVoid = this.#written.isVoid(id);
+      const revision = isVoid ? nextRevision(clock.nowMs(), held, writer) : held;
       log.warn({ event: "config_repaired", topic, id, revision });
       const failed = (error: unknown): void => {
         this.#written.repairFailed(id);
@@ -239,7 +239,7 @@ export class ConfigStore<T extends ConfigRecord> {
       };
       this.#written.repairSent(id, revision);
       try {
-        this.#write(id, this.#table.get(id) ?? null, { revision, audited: [] }).catch(failed);
+        this.#write(id, base && { ...base, revision }, { revision, base, audited: [] }).catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -247,9 +247,11 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 }
 
-/** What is written with a value. */
-interface WrittenWith {
+/** The fields that go with a value into its record. */
+interface WrittenWith<T> {
   readonly revision: number;
+  /** The value that the record replaces (S4). */
+  readonly base: T | undefined;
   /** The audit's records, for the same send. */
   readonly audited: readonly OutgoingRecord[];
 }

@@ -1,4 +1,4 @@
-/** Rule: S5 of config-store.ts. */
+/** Rules: S4, S5 of config-store.ts. */
 import { beforeEach, expect, it } from "vitest";
 import { WrittenRecords } from "./written-records.ts";
 
@@ -20,14 +20,45 @@ beforeEach(() => {
 });
 
 /** The table comes to a record of this revision. */
-function read(revision: number): void {
+function read(revision: number, base: number | null = null): void {
   if (revision < held) {
     records.handleStale(ID, revision);
     return;
   }
   held = revision;
-  records.handleChange(ID, revision, () => held);
+  records.handleChange(ID, revision, { revision, base });
 }
+
+it("S4: the first record from a base stands; a later one from there is void until the standing value is written", () => {
+  read(5, 0);
+  read(6, 5);
+  read(7, 5);
+  expect([records.standing(ID), records.isVoid(ID)]).toEqual([6, true]);
+  // From a base that a void record hid.
+  read(8, 6);
+  expect([records.standing(ID), records.isVoid(ID)]).toEqual([8, false]);
+});
+
+it("S4: a change from before a removal is void, a creation after it stands", () => {
+  read(5, 0);
+  records.handleChange(ID, undefined, { revision: 6, base: 5 });
+  read(7, 5);
+  expect([records.standing(ID), records.isVoid(ID)]).toEqual([undefined, true]);
+  read(8, 0);
+  expect([records.standing(ID), records.isVoid(ID)]).toEqual([8, false]);
+});
+
+it("S4: the newest record of a key is repaired at the start where it is void", () => {
+  const late = new WrittenRecords<number>();
+  for (const [revision, base] of [
+    [5, 0],
+    [6, 0],
+  ] as const)
+    late.handleChange(ID, revision, { revision, base });
+  const repaired: string[] = [];
+  late.repairBy((ids) => repaired.push(...ids));
+  expect(repaired).toEqual([ID]);
+});
 
 it("S5: one repair is on its way at a time, however many late records come before it", () => {
   for (const late of [1, 2, 1]) read(late);

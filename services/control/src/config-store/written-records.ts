@@ -1,16 +1,17 @@
 /**
- * What became of the records that a config store wrote, as its table comes to them.
+ * The standing value of each key of a config topic, and the records that this process wrote, as its table reads them.
  *
- * Owns: the records that changes wait for, the keys that need repair (rule S5 of config-store.ts), and the value that
- * each key had before the record that the table is at.
+ * Owns: the standing values (rule S4 of config-store.ts), the records that changes wait for, and the keys that need
+ * repair (S5).
  */
+import type { revisionsOf } from "@posthaste/contracts/headers";
 
-/** What the table made of a record that this process wrote. */
+/** The fate of a record that this process wrote: void (S4), or ignored for its lower revision (S5). */
 export type Applied<T> =
-  | { readonly outcome: "ignored" }
+  | { readonly outcome: "void" | "ignored" }
   | {
-      readonly outcome: "applied";
-      /** The value that the record replaced. */
+      readonly outcome: "standing";
+      /** The standing value that the record replaced. */
       readonly over: T | undefined;
     };
 
@@ -19,27 +20,51 @@ interface Awaited<T> {
   readonly resolve: (applied: Applied<T>) => void;
 }
 
+interface Standing<T> {
+  /** Undefined for a removed key, whose entry stays: a change from before the removal must not bring the key back. */
+  readonly value: T | undefined;
+  /** 0 for a removed key. */
+  readonly revision: number;
+}
+
 export class WrittenRecords<T> {
-  readonly #held = new Map<string, T>();
+  readonly #standing = new Map<string, Standing<T>>();
   readonly #awaited = new Map<string, Awaited<T>>();
   readonly #stale = new Set<string>();
+  /** The keys whose newest record is void. */
+  readonly #void = new Set<string>();
   /** The revisions of repairs that were sent and that the table has not read yet. */
   readonly #repairing = new Map<string, number>();
   #repair: ((ids: Iterable<string>) => void) | undefined;
 
-  /**
-   * Notes that the table applied a record of the key, with `undefined` for a removal. `revisionHeld` is called only
-   * where a change or a repair is under way, since the first records come before the table's maker has the table.
-   */
-  handleChange(id: string, value: T | undefined, revisionHeld: () => number | undefined): void {
-    const over = this.#held.get(id);
-    if (value === undefined) this.#held.delete(id);
-    else this.#held.set(id, value);
+  /** The value of a key, void records left out (S4). */
+  standing(id: string): T | undefined {
+    return this.#standing.get(id)?.value;
+  }
+
+  *standingValues(): Iterable<T> {
+    for (const { value } of this.#standing.values()) if (value !== undefined) yield value;
+  }
+
+  isVoid(id: string): boolean {
+    return this.#void.has(id);
+  }
+
+  /** Notes that the table applied a record, with `undefined` for a removal; see `revisionsOf`. */
+  handleChange(id: string, value: T | undefined, { revision, base }: ReturnType<typeof revisionsOf>): void {
+    const before = this.#standing.get(id);
+    const isStanding = base === null || before === undefined || before.revision === base;
+    if (isStanding) {
+      this.#standing.set(id, { value, revision: value === undefined ? 0 : revision });
+      this.#void.delete(id);
+    } else {
+      this.#void.add(id);
+    }
     this.#stale.delete(id);
-    const repairing = this.#repairing.get(id);
-    if (repairing !== undefined && repairing === revisionHeld()) this.#repairing.delete(id);
+    if (this.#repairing.get(id) === revision) this.#repairing.delete(id);
     const awaited = this.#awaited.get(id);
-    if (awaited !== undefined && awaited.revision === revisionHeld()) awaited.resolve({ outcome: "applied", over });
+    if (awaited?.revision !== revision) return;
+    awaited.resolve(isStanding ? { outcome: "standing", over: before?.value } : { outcome: "void" });
   }
 
   /** Notes that the table ignored a record of the key, since its revision was below the current one. */
@@ -65,9 +90,13 @@ export class WrittenRecords<T> {
     this.#repairing.delete(id);
   }
 
-  /** Gives keys that need repair to `repair` from now on, the waiting ones first. */
+  /**
+   * Gives keys that need repair to `repair` from now on, the waiting ones first. A void record that is still the newest
+   * at a start is among those: its writer may have ended before it wrote again.
+   */
   repairBy(repair: (ids: Iterable<string>) => void): void {
     this.#repair = repair;
+    for (const id of this.#void) this.#stale.add(id);
     this.#repairStale();
   }
 

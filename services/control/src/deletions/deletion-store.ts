@@ -12,7 +12,7 @@
  *     (`isContested`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -56,14 +56,14 @@ export async function openDeletionStore(options: DeletionStoreOptions): Promise<
   const written = new WrittenRecords<DeletionLine>();
   const places = new RecordPlaces(options.clock);
   const sent = new SentMoments(options.clock);
-  const table: Table<DeletionLine> = await createTable<DeletionLine>(connection, {
+  const table = await createTable<DeletionLine>(connection, {
     ...{ topic, onFailure },
     prefetch: codec.prefetch,
     decode: (bytes) => lineOf(codec.decode(bytes)),
-    onChange: (id, line, offset) => {
+    onChange: (id, line, { headers, offset }) => {
       if (line?.state === "sent") sent.note(id);
       places.note(id, line?.content ?? null, offset);
-      written.handleChange(id, line, () => table.revisionOf(id));
+      written.handleChange(id, line, revisionsOf(headers));
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });
@@ -154,11 +154,11 @@ export class DeletionStore {
       }
       if (held !== undefined) return sameRequest(held, deletion);
       const applied = await this.#write(id, this.#options.codec.encode(deletion), audited);
-      const other = applied.outcome === "applied" ? applied.over : table.get(id);
+      const other = applied.outcome === "standing" ? applied.over : table.get(id);
       if (other === undefined) return null;
       // X2.
       const overwritten = places.overwritten(id, deletion.content);
-      if (applied.outcome === "applied" && other.content !== deletion.content && overwritten !== null) {
+      if (applied.outcome === "standing" && other.content !== deletion.content && overwritten !== null) {
         const bytes = await this.#bytesAt(id, overwritten);
         if (bytes !== null) await this.#write(id, bytes);
       }
