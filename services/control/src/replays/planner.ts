@@ -143,8 +143,8 @@ export class Planner {
         if (isWhole) return { count, rest: restOf(ranges, held) };
       }
     } catch (error) {
-      // The read model cannot be asked.
       if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
+      this.#options.log.warn({ event: "replay_counted_from_topic", err: error }, "the delivery log cannot be asked");
     }
     return { count: begin(), rest: ranges };
   }
