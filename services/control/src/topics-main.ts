@@ -18,7 +18,7 @@ import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
-import type { TopicDifference } from "@posthaste/kafka/topics/topic-plan";
+import { replicationOf, type TopicDifference } from "@posthaste/kafka/topics/topic-plan";
 import { ConfigError, duration, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
@@ -30,8 +30,9 @@ const settings = withConnections({
   POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
   /** The most partitions that a commit of the deliveries can tell apart (rule O4 of origin.ts). */
   POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
-  POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).default(1),
-  POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).default(1),
+  /** By default as many as the cluster's brokers allow (`replicationOf`). */
+  POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).optional(),
+  POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).optional(),
   /** How long the audit is kept. */
   POSTHASTE_AUDIT_KEEP: duration().default(AUDIT_KEEP_MS),
 });
@@ -77,19 +78,20 @@ async function main(): Promise<void> {
   const log = createLogger({ service: "topics", level: "warn" });
   const connection = connectKafka({ ...kafkaAccess(config), clientId: "posthaste-topics", log });
   try {
-    const replication = {
-      replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
-      minInsyncReplicas: config.POSTHASTE_MIN_INSYNC_REPLICAS,
-    };
     if (isRaise) return await raise(connection, names);
+    const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());
+    const usual = replicationOf(brokers.length);
+    const replication = {
+      replicationFactor: config.POSTHASTE_REPLICATION_FACTOR ?? usual.replicationFactor,
+      minInsyncReplicas: config.POSTHASTE_MIN_INSYNC_REPLICAS ?? usual.minInsyncReplicas,
+    };
     if (isDryRun) print(await planTopics(connection, catalogue, replication));
     else {
       await applyTopics(connection, catalogue, { ...replication, names, onPlan: print });
       const openCodec = createOpenCodec({ ...registryAccess(config), names, log });
       for (const schema of SCHEMA_NAMES) await openCodec(schema);
     }
-    const { brokers } = await connection.withAdmin((admin) => admin.describeCluster());
-    const advice = replicationAdvice(brokers.length, config.POSTHASTE_REPLICATION_FACTOR);
+    const advice = replicationAdvice(brokers.length, replication.replicationFactor);
     if (advice !== null) process.stderr.write(`topics: ${advice.what} ${advice.remedy}\n`);
   } finally {
     await connection.close();

@@ -1,6 +1,6 @@
 import { createTopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import { describe, expect, it } from "vitest";
-import { compareTopics, type ExistingTopic, settingsOf } from "./topic-plan.ts";
+import { compareTopics, type ExistingTopic, replicationOf, settingsOf } from "./topic-plan.ts";
 
 const REPLICATION = { replicationFactor: 3, minInsyncReplicas: 2 };
 const catalogue = topicCatalogue({ names: createTopicNames("p"), partitions: 6, retryDelaysMs: [10_000] });
@@ -42,9 +42,28 @@ describe("the plan of topics", () => {
     expect(report).toMatchObject({ kind: "report", topic: "p.events" });
   });
 
-  it("only reports another replication factor", () => {
-    const plan = compareTopics(catalogue, withChange("p.meta", { replicationFactor: 1 }), REPLICATION);
-    expect(plan).toMatchObject([{ kind: "report", topic: "p.meta" }]);
+  it("only reports fewer copies, and closes the topic to no write by a minimum that they cannot reach", () => {
+    for (const [replicationFactor, most] of [
+      [1, "1"],
+      [2, "1"],
+    ] as const) {
+      const settings = new Map(settingsOf(catalogue[0] as TopicSpec, REPLICATION)).set("min.insync.replicas", most);
+      const { name } = catalogue[0] as TopicSpec;
+      const plan = compareTopics(catalogue, withChange(name, { replicationFactor, settings }), REPLICATION);
+      expect(plan).toMatchObject([{ kind: "report", topic: name }]);
+    }
+  });
+
+  it("wants as many copies as the brokers allow, and two in step where there are three", () => {
+    expect([0, 1, 2, 3, 9].map((brokers) => Object.values(replicationOf(brokers)))).toEqual([
+      ...[
+        [1, 1],
+        [1, 1],
+        [2, 1],
+        [3, 2],
+        [3, 2],
+      ],
+    ]);
   });
 
   it("names each setting that differs, with what it was", () => {

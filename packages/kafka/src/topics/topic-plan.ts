@@ -6,6 +6,16 @@ export interface Replication {
   readonly minInsyncReplicas: number;
 }
 
+/** The copies that failover relies on; more cost writes and gain little. */
+const MOST_REPLICAS = 3;
+
+/** The replication where no setting names another: as many copies as the cluster's brokers allow, three at the most. */
+export function replicationOf(brokers: number): Replication {
+  const replicationFactor = Math.max(1, Math.min(brokers, MOST_REPLICAS));
+  // Of two copies both would have to be in step: with one broker down, no record could be written.
+  return { replicationFactor, minInsyncReplicas: replicationFactor === MOST_REPLICAS ? 2 : 1 };
+}
+
 /** A topic as the cluster has it now. */
 export interface ExistingTopic {
   readonly name: string;
@@ -91,8 +101,14 @@ function compareReplicas(found: ExistingTopic, wanted: Replication): readonly To
 }
 
 function compareSettings(spec: TopicSpec, found: ExistingTopic, replication: Replication): readonly TopicDifference[] {
-  return [...settingsOf(spec, replication)].flatMap(([setting, to]): readonly TopicDifference[] => {
-    const from = found.settings.get(setting) ?? null;
-    return from === to ? [] : [{ kind: "configure", topic: spec.name, setting, from, to }];
-  });
+  // With fewer copies than wanted, the wanted minimum could close the topic to every write.
+  const { replicationFactor, minInsyncReplicas: wanted } = replication;
+  const isShort = found.replicationFactor < replicationFactor;
+  const minInsyncReplicas = isShort ? Math.min(wanted, Math.max(1, found.replicationFactor - 1)) : wanted;
+  return [...settingsOf(spec, { replicationFactor, minInsyncReplicas })].flatMap(
+    ([setting, to]): readonly TopicDifference[] => {
+      const from = found.settings.get(setting) ?? null;
+      return from === to ? [] : [{ kind: "configure", topic: spec.name, setting, from, to }];
+    },
+  );
 }

@@ -21,12 +21,9 @@ export interface TopicsProgram {
 
 /** Answers the program's arguments and environment. */
 export function topicsProgram(options: TopicsOptions): TopicsProgram {
-  const three = options.brokers.length >= 3;
   return {
     args: [...NODE_FLAGS, programFile],
     env: {
-      POSTHASTE_REPLICATION_FACTOR: three ? "3" : "1",
-      POSTHASTE_MIN_INSYNC_REPLICAS: three ? "2" : "1",
       ...withoutSecrets(options.env),
       KAFKA_BROKERS: options.brokers.join(","),
       SCHEMA_REGISTRY_URL: options.schemaRegistry,

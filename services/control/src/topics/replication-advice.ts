@@ -1,26 +1,26 @@
-/**
- * Advice on whether the topics have as many copies as the cluster allows: the default is one copy, for a laptop. Pure.
- */
-
-/** The number of copies that the design's failover relies on; more cost writes and gain little. */
-const ENOUGH_REPLICAS = 3;
+/** Advice on the copies of each record, where they are too few to keep customer data. Pure. */
+import { replicationOf } from "@posthaste/kafka/topics/topic-plan";
 
 export interface ReplicationAdvice {
   readonly what: string;
   readonly remedy: string;
 }
 
-/**
- * The settings to change where each record has only one copy on a cluster of several brokers; null where there is no
- * advice.
- */
+/** Null where each record has two copies or more on a cluster of three brokers or more. */
 export function replicationAdvice(brokers: number, replicationFactor: number): ReplicationAdvice | null {
-  if (brokers < 2 || replicationFactor > 1) return null;
-  const replicas = Math.min(brokers, ENOUGH_REPLICAS);
-  // With two copies, both would have to answer: with one broker down, nothing could be sent.
-  const inSync = replicas === ENOUGH_REPLICAS ? " and POSTHASTE_MIN_INSYNC_REPLICAS to 2" : "";
+  const { replicationFactor: replicas, minInsyncReplicas } = replicationOf(brokers);
+  if (brokers > 1 && replicationFactor === 1) {
+    return {
+      what: `Each record has one copy on ${brokers} brokers: a broker that is lost takes its records with it.`,
+      remedy: `Give the topics ${replicas} copies and min.insync.replicas ${minInsyncReplicas}: docs/operating.md, "Copies".`,
+    };
+  }
+  if (brokers > 2) return null;
   return {
-    what: `POSTHASTE_REPLICATION_FACTOR is 1 on ${brokers} brokers: a broker that is lost takes its records with it.`,
-    remedy: `Set it to ${replicas}${inSync}.`,
+    what:
+      brokers < 2
+        ? "The cluster has one broker: a lost disk takes every record with it."
+        : "The cluster has two brokers: while one is down, each record has one copy.",
+    remedy: "Run three brokers where customer data is kept.",
   };
 }
