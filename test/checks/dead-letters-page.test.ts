@@ -18,7 +18,7 @@ function rowsUnder(heading: string): readonly string[] {
   return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name));
 }
 
-/** Of a letter that has all a letter can have. */
+/** Of a dead letter that has all a dead letter can have. */
 const headers = encodeDeadLetter({
   reason: "window_expired",
   reasonClass: "receiver",

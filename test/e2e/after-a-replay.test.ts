@@ -7,7 +7,7 @@ import { createRoute } from "./route.ts";
 import { installation, receiver, useInstallation } from "./use-installation.ts";
 
 const ARRIVAL = { timeoutMs: 60_000, intervalMs: 100 };
-const LETTERS = 20;
+const DEAD_LETTERS = 20;
 
 interface Health {
   readonly state: string;
@@ -46,22 +46,22 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   };
 
   receiver.script(path, { status: 400 });
-  const calls = Array.from({ length: LETTERS }, (_, n) => ({
+  const calls = Array.from({ length: DEAD_LETTERS }, (_, n) => ({
     ...{ type: "track", event: "Ordered", userId: `user-${n}`, messageId: `mended-${n}` },
   }));
   expect(await sendBatch(system.ingestUrl, writeKey, calls)).toBe(200);
   await eventually(async () => {
-    expect(await groups()).toMatchObject([{ count: LETTERS, open: LETTERS, deliveredSince: 0 }]);
-    expect(await health()).toMatchObject({ state: "failing", needsSomebody: true, deadLetters: LETTERS });
+    expect(await groups()).toMatchObject([{ count: DEAD_LETTERS, open: DEAD_LETTERS, deliveredSince: 0 }]);
+    expect(await health()).toMatchObject({ state: "failing", needsSomebody: true, deadLetters: DEAD_LETTERS });
     expect(await needing()).toEqual([destinationId]);
   }, ARRIVAL);
 
   // One is refused still.
   receiver.script(path, ({ headers }) => ({ status: headers["x-message-id"] === "mended-3" ? 400 : 200 }));
-  await replay(LETTERS);
+  await replay(DEAD_LETTERS);
   await eventually(async () => {
-    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 1, deliveredSince: LETTERS - 1 }]);
-    expect(await health()).toMatchObject({ needsSomebody: true, deadLetters: 1, deliveredSince: LETTERS - 1 });
+    expect(await groups()).toMatchObject([{ count: DEAD_LETTERS + 1, open: 1, deliveredSince: DEAD_LETTERS - 1 }]);
+    expect(await health()).toMatchObject({ needsSomebody: true, deadLetters: 1, deliveredSince: DEAD_LETTERS - 1 });
     expect(await needing()).toEqual([destinationId]);
   }, ARRIVAL);
   expect(await openOnes()).toMatchObject([{ messageId: "mended-3", state: "open", replays: 1 }]);
@@ -69,12 +69,12 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   receiver.script(path, { status: 200 });
   await replay(1);
   await eventually(async () => {
-    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 0, deliveredSince: LETTERS + 1 }]);
+    expect(await groups()).toMatchObject([{ count: DEAD_LETTERS + 1, open: 0, deliveredSince: DEAD_LETTERS + 1 }]);
     // What delivery says of it comes by another topic, a moment later.
     expect((await health()).needsSomebody).toBe(false);
   }, ARRIVAL);
   const { state, deliversAgainSince, ...told } = await health();
-  expect(told).toMatchObject({ needsSomebody: false, deadLetters: 0, deliveredSince: LETTERS + 1 });
+  expect(told).toMatchObject({ needsSomebody: false, deadLetters: 0, deliveredSince: DEAD_LETTERS + 1 });
   // Most of five minutes' attempts failed, unless the machine stood still for as long.
   expect([state, deliversAgainSince === null]).toEqual(state === "healthy" ? ["healthy", true] : ["failing", false]);
   expect(await get<Status>("/v1/status")).toMatchObject({ needing: 0, needsSomebody: [] });
@@ -82,13 +82,13 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   const status = await posthaste(installation, ["status"]);
   expect([status.code, status.stdout]).toEqual([0, expect.stringMatching(/^nothing needs you {3}/)]);
   const listed = await posthaste(installation, ["dead-letters", "groups"]);
-  const row = `^0\\t${LETTERS + 1}\\t${destinationId}\\t.*nothing is left to do: they were`;
+  const row = `^0\\t${DEAD_LETTERS + 1}\\t${destinationId}\\t.*nothing is left to do: they were`;
   expect(listed.stdout).toMatch(new RegExp(row, "m"));
 
   const process = system.process("control");
   await process.stop();
   await process.start();
   await eventually(async () => {
-    expect(await groups()).toMatchObject([{ count: LETTERS + 1, open: 0, deliveredSince: LETTERS + 1 }]);
+    expect(await groups()).toMatchObject([{ count: DEAD_LETTERS + 1, open: 0, deliveredSince: DEAD_LETTERS + 1 }]);
   }, ARRIVAL);
 });

@@ -62,8 +62,8 @@ export async function openConsole(
   const hasFocus = async (target: Locator) => (await target.and(page.locator(":focus")).count()) > 0;
   const press = async (keys: string): Promise<void> => {
     steps += 1;
-    const letters = keys.split(" ");
-    await (letters.length === 1 ? page.keyboard.press(keys) : pressChord(page, ...letters));
+    const deadLetters = keys.split(" ");
+    await (deadLetters.length === 1 ? page.keyboard.press(keys) : pressChord(page, ...deadLetters));
   };
   return {
     page,

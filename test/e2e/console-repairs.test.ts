@@ -23,7 +23,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
   const requestsOf = (route: Route) => receiver.requestsTo(route.path);
 
   describe("dead letters whose receiver was mended", () => {
-    const LETTERS = 150;
+    const DEAD_LETTERS = 150;
     let [mended, other, endless] = [NO_ROUTE, NO_ROUTE, NO_ROUTE];
 
     beforeAll(async () => {
@@ -32,13 +32,13 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       endless = await createRoute(installation, receiver, "/endless");
       for (const { path, writeKey } of [mended, other, endless]) {
         receiver.script(path, { status: 400 });
-        const batch = Array.from({ length: LETTERS }, (_, n) => ({
+        const batch = Array.from({ length: DEAD_LETTERS }, (_, n) => ({
           ...{ type: "track", event: "Ordered", userId: `user-${n}`, messageId: `${path}-${n}` },
         }));
         expect(await sendBatch(installation.system.ingestUrl, writeKey, batch)).toBe(200);
       }
       for (const route of [mended, other]) {
-        await eventually(() => expect(firstAttempts(requestsOf(route))).toHaveLength(LETTERS), ARRIVAL);
+        await eventually(() => expect(firstAttempts(requestsOf(route))).toHaveLength(DEAD_LETTERS), ARRIVAL);
         receiver.script(route.path, { status: 200 });
       }
     });
@@ -49,7 +49,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       const { destinationId } = endless;
       const plan = (await eventually(async () => {
         const planned = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
-        expect(planned).toMatchObject({ matched: LETTERS });
+        expect(planned).toMatchObject({ matched: DEAD_LETTERS });
         return planned;
       }, ARRIVAL)) as { readonly plan: string };
       const asked = { plan: plan.plan, ratePerSecond: 0.001 };
@@ -68,7 +68,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await click(page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Dead letters" }));
       await click(rowOf(flow, mended).getByRole("link", { name: "Review and replay" }));
       await page.getByText(`dead letters to destination ${mended.path}`).waitFor();
-      await page.getByRole("row", { name: `400 rejected by receiver track ${LETTERS}` }).waitFor();
+      await page.getByRole("row", { name: `400 rejected by receiver track ${DEAD_LETTERS}` }).waitFor();
       const steps = flow.steps();
       await click(page.getByRole("button", { name: "Send one first" }));
       await page.getByText("200: it was taken").waitFor();
@@ -76,7 +76,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await page.getByText("about 15 s").waitFor();
       // It is not through before its Pause is pressed, however long the machine stands.
       const endEndless = await startEndless();
-      await click(page.getByRole("button", { name: `Replay ${LETTERS}` }));
+      await click(page.getByRole("button", { name: `Replay ${DEAD_LETTERS}` }));
       expect(flow.steps() - steps).toBe(2);
       expect(flow.steps()).toBeLessThanOrEqual(4);
 
@@ -90,18 +90,18 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await page.getByText("control does not answer").waitFor();
       await control.start();
       await page.locator("[data-state=error]").waitFor({ state: "detached" });
-      expect(firstAttempts(requestsOf(mended))).toHaveLength(LETTERS + 1);
+      expect(firstAttempts(requestsOf(mended))).toHaveLength(DEAD_LETTERS + 1);
       await page.getByRole("button", { name: "Go on" }).click();
       await stateOn(page, "waiting for its turn").waitFor();
       await endEndless();
       await stateOn(page, "done").waitFor();
       await page.getByText("1 delivered since").waitFor();
-      await page.getByText(`${LETTERS - 1} of ${LETTERS} sent`).waitFor();
-      await expect.poll(() => deliveredOn(page), POLL).toBe(String(LETTERS - 1));
+      await page.getByText(`${DEAD_LETTERS - 1} of ${DEAD_LETTERS} sent`).waitFor();
+      await expect.poll(() => deliveredOn(page), POLL).toBe(String(DEAD_LETTERS - 1));
       // Each once more and no more than once: the one that went first was left out.
-      expect(messageIdsOf(requestsOf(mended)).size).toBe(LETTERS);
-      expect(firstAttempts(requestsOf(mended))).toHaveLength(2 * LETTERS);
-      expect(firstAttempts(requestsOf(other))).toHaveLength(LETTERS);
+      expect(messageIdsOf(requestsOf(mended)).size).toBe(DEAD_LETTERS);
+      expect(firstAttempts(requestsOf(mended))).toHaveLength(2 * DEAD_LETTERS);
+      expect(firstAttempts(requestsOf(other))).toHaveLength(DEAD_LETTERS);
       expect(flow.faults()).toEqual([]);
     });
 
@@ -116,14 +116,14 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       await press("Enter");
       await page.getByText(`dead letters to destination ${other.path}`).waitFor();
       await expectNothingSideways(page);
-      await flow.enter(page.getByRole("button", { name: `Replay ${LETTERS}` }));
+      await flow.enter(page.getByRole("button", { name: `Replay ${DEAD_LETTERS}` }));
       expect(flow.steps()).toBeLessThanOrEqual(4);
       await stateOn(page, "done").waitFor();
       await expectNothingSideways(page);
-      await expect.poll(() => deliveredOn(page), POLL).toBe(String(LETTERS));
-      expect(messageIdsOf(requestsOf(other)).size).toBe(LETTERS);
+      await expect.poll(() => deliveredOn(page), POLL).toBe(String(DEAD_LETTERS));
+      expect(messageIdsOf(requestsOf(other)).size).toBe(DEAD_LETTERS);
       const firsts = [other, mended].map((route) => firstAttempts(requestsOf(route)).length);
-      expect(firsts).toEqual([2 * LETTERS, sentToMended]);
+      expect(firsts).toEqual([2 * DEAD_LETTERS, sentToMended]);
       expect(flow.faults()).toEqual([]);
     });
   });

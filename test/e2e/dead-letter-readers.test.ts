@@ -26,11 +26,11 @@ import {
   expectMeant,
   expectWhole,
   inOrder,
-  type PrintedLetter,
+  type PrintedDeadLetter,
   type Row,
   rowOf,
   toMend,
-} from "./expected-letters.ts";
+} from "./expected-dead-letters.ts";
 import { blocksUnder } from "./page-blocks.ts";
 import { providePython } from "./python.ts";
 import { countRecords } from "./read-topic.ts";
@@ -59,7 +59,7 @@ if (!isLong) process.stdout.write("the example of dead letters in Java is skippe
 let refused: Route;
 let expired: Route;
 /** What stands in the topic. */
-let letters: readonly DeadLetter[];
+let deadLetters: readonly DeadLetter[];
 let folder: string;
 
 // Four hours in ten seconds.
@@ -88,7 +88,7 @@ beforeAll(async () => {
   );
   // Nothing comes to them from then on.
   await system.process("delivery").stop();
-  letters = await stored();
+  deadLetters = await stored();
 }, 600_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -98,18 +98,18 @@ it("every event of a receiver that refuses, or fails for the window, has a dead 
     [refused, 401],
     [expired, 503],
   ] as const) {
-    const found = letters.filter((each) => each.destinationId === destinationId);
-    for (const letter of found) expectMeant(letter, { url: `${receiver.url}${path}`, status });
+    const found = deadLetters.filter((each) => each.destinationId === destinationId);
+    for (const deadLetter of found) expectMeant(deadLetter, { url: `${receiver.url}${path}`, status });
   }
 });
 
 describe.skipIf("missing" in python)("in Python", () => {
   it("each dead letter is decoded, with its class, its headers and its history", async () => {
     const lines = await runPython((await blocksUnder(PAGE, "In Python", "python")).join("\n"));
-    const printed = inOrder(lines.map((line) => JSON.parse(line) as PrintedLetter));
-    expect(printed).toHaveLength(letters.length);
-    for (const [index, letter] of inOrder(letters).entries())
-      expectWhole(printed[index], letter, installation.names.events);
+    const printed = inOrder(lines.map((line) => JSON.parse(line) as PrintedDeadLetter));
+    expect(printed).toHaveLength(deadLetters.length);
+    for (const [index, deadLetter] of inOrder(deadLetters).entries())
+      expectWhole(printed[index], deadLetter, installation.names.events);
     const ofExpired = printed.filter(({ destinationId }) => destinationId === expired.destinationId);
     expect(Math.max(...ofExpired.map(({ history }) => history.length))).toBeGreaterThanOrEqual(2);
   });
@@ -127,12 +127,12 @@ describe.skipIf("missing" in python)("in SQL, by DuckDB", () => {
     expect(losses.map((row) => row["letters"])).toEqual(falling(losses.map((row) => row["letters"])));
     const lossLine = ({ destinationId, reasonClass, reason, answer, letters: count }: Row) =>
       [destinationId, reasonClass, reason, answer, count].join(" ");
-    expect(new Set(losses.map(lossLine))).toEqual(toMend(letters));
+    expect(new Set(losses.map(lossLine))).toEqual(toMend(deadLetters));
     const attemptLine = ({ destinationId, attempt, answer, times }: Row) =>
       [destinationId, attempt, answer, times].join(" ");
-    expect(new Set(attempts.map(attemptLine))).toEqual(answersOfAttempts(letters));
+    expect(new Set(attempts.map(attemptLine))).toEqual(answersOfAttempts(deadLetters));
     expect(users).toHaveLength(20);
-    const missed = falling([...countsOf(letters.map(({ userKey }) => userKey)).values()]);
+    const missed = falling([...countsOf(deadLetters.map(({ userKey }) => userKey)).values()]);
     expect(users.map((row) => row["missed"])).toEqual(missed.slice(0, 20));
     expect(users[0]).toMatchObject({ events: ["Ordered"], types: ["track"] });
   });
@@ -142,30 +142,30 @@ describe.skipIf("missing" in python)("in SQL, by DuckDB", () => {
     const asMs = times.map((name) => `epoch_ms(${name}) AS ${name}`).join(", ");
     const rows = await runQuery(`SELECT * REPLACE (${asMs}) FROM 'letters.parquet'`);
     const keyOf = (row: Row) => `${row["messageId"]} ${row["time"]}`;
-    const expected = new Map(letters.map(rowOf).map((row) => [keyOf(row), row]));
-    expect(rows).toHaveLength(letters.length);
+    const expected = new Map(deadLetters.map(rowOf).map((row) => [keyOf(row), row]));
+    expect(rows).toHaveLength(deadLetters.length);
     for (const { place: _, ...row } of rows) expect(row).toEqual(expected.get(keyOf(row)));
-    expect(new Set(rows.map(({ place }) => place)).size).toBe(letters.length);
+    expect(new Set(rows.map(({ place }) => place)).size).toBe(deadLetters.length);
   });
 });
 
 describe.skipIf("missing" in kcat)("with kcat", () => {
-  it("the headers alone tell the class of a letter, and count by destination and reason", async () => {
+  it("the headers alone tell the class of a dead letter, and count by destination and reason", async () => {
     const [filter = "", count = ""] = (await blocksUnder(PAGE, "With kcat", "sh")).map(ofThisTopic);
     expect(await runShell(filter)).toHaveLength(
-      letters.filter(({ reasonClass }) => reasonClass === "configuration").length,
+      deadLetters.filter(({ reasonClass }) => reasonClass === "configuration").length,
     );
     const counts = (await runShell(count)).map((line) => line.trim().split(/\s+/));
     expect(counts.map(([number]) => Number(number))).toEqual(falling(counts.map(([number]) => Number(number))));
     expect(new Set(counts.map(([number, ...words]) => [...words, number].join(" ")))).toEqual(
-      countLines(letters.map(({ destinationId, reason }) => [destinationId, reason])),
+      countLines(deadLetters.map(({ destinationId, reason }) => [destinationId, reason])),
     );
   });
 });
 
 // Maven's and the compiler's start take ten times what they show.
 describe.runIf(isLong)("in Java", () => {
-  it("a hundred letters and more of each partition are decoded by the deserializer of Maven Central", async () => {
+  it("a hundred dead letters and more of each partition are decoded by the deserializer of Maven Central", async () => {
     const [pom = ""] = await blocksUnder(PAGE, "In Java", "xml");
     const [program = ""] = await blocksUnder(PAGE, "In Java", "java");
     await writeFile(join(folder, "pom.xml"), pom);
@@ -180,11 +180,15 @@ describe.runIf(isLong)("in Java", () => {
       .split("\n")
       .map((line) => line.split("\t"));
     expect(lines.length).toBeGreaterThanOrEqual(100);
-    const stored = new Map(letters.map((letter) => [letter.messageId, letter]));
+    const stored = new Map(deadLetters.map((deadLetter) => [deadLetter.messageId, deadLetter]));
     for (const [messageId = "", reason, reasonClass, userKey, history = ""] of lines) {
-      const letter = stored.get(messageId);
-      expect([reason, reasonClass, userKey]).toEqual([letter?.reason, letter?.reasonClass, `user-of-${messageId}`]);
-      expect(history).toContain(`"status": ${letter?.history.at(-1)?.urls[0]?.status}`);
+      const deadLetter = stored.get(messageId);
+      expect([reason, reasonClass, userKey]).toEqual([
+        deadLetter?.reason,
+        deadLetter?.reasonClass,
+        `user-of-${messageId}`,
+      ]);
+      expect(history).toContain(`"status": ${deadLetter?.history.at(-1)?.urls[0]?.status}`);
     }
   });
 });

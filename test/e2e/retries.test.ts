@@ -116,15 +116,15 @@ describe("within the retry window", () => {
     const route = await createRoute(installation, receiver, "/refuses");
     receiver.script(route.path, { status: 410 });
     expect(await sendBatch(installation.system.ingestUrl, route.writeKey, calls("refused", 1))).toBe(200);
-    const letter = await eventually(async () => {
+    const deadLetter = await eventually(async () => {
       const found = (await deadLetters()).filter(({ destinationId }) => destinationId === route.destinationId);
       expect(found).toMatchObject([{ messageId: "refused-0", reason: "rejected_by_receiver" }]);
       return found[0];
     }, ARRIVAL);
     // After one that was answered: where the machine stood for longer than an attempt takes, there were others before.
-    const statuses = letter?.history.map(({ urls }) => urls[0]?.status ?? null) ?? [];
+    const statuses = deadLetter?.history.map(({ urls }) => urls[0]?.status ?? null) ?? [];
     expect(statuses).toEqual([...statuses.slice(1).map(() => null), 410]);
-    expect(letter?.attempts).toBe(statuses.length);
+    expect(deadLetter?.attempts).toBe(statuses.length);
     expect(receiver.requestsTo(route.path).length).toBeLessThanOrEqual(statuses.length);
   });
 
@@ -146,7 +146,7 @@ describe("within the retry window", () => {
     });
     await control.call("PATCH", `/v1/destinations/${destinationId}`, { enabled: false });
     await eventually(async () => {
-      const found = (await deadLetters()).filter((letter) => letter.destinationId === destinationId);
+      const found = (await deadLetters()).filter((deadLetter) => deadLetter.destinationId === destinationId);
       expect(found).toMatchObject([
         { reason: "destination_disabled", lastAttempt: [{ url: `${receiver.url}${owed}`, error: "not_attempted" }] },
       ]);

@@ -68,7 +68,7 @@ describe("with nothing but what is its own", () => {
     await eventually(() => control.call("GET", "/v1/sources"), ARRIVAL);
   });
 
-  it("every service does its work: deliveries, retries, letters, replays, deletions, audiences", async () => {
+  it("every service does its work: deliveries, retries, dead letters, replays, deletions, audiences", async () => {
     const { control } = installation;
     const route = await createRoute(installation, receiver, "/secured");
     receiver.script(route.path, [{ status: 503 }, { status: 200 }]);

@@ -65,10 +65,10 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
     const unrouted = { brokers, schemaRegistry, names, topic: names.unrouted, schema: "unrouted-events" as const };
     const ofSource = (record: { readonly sourceId: string }) => record.sourceId === route.sourceId;
     const events = (await readTopic<Unrouted>(unrouted)).filter(ofSource).flatMap((record) => record.events);
-    const letters = (await readDeadLetters({ brokers, schemaRegistry, names })).filter(ofSource);
+    const deadLetters = (await readDeadLetters({ brokers, schemaRegistry, names })).filter(ofSource);
     const dropped = [
       ...events.filter(({ type, cause }) => type === "identify" && cause === "suppressed"),
-      ...letters.filter(({ reason }) => reason === "suppressed"),
+      ...deadLetters.filter(({ reason }) => reason === "suppressed"),
     ].map(({ messageId }) => messageId);
     expect(dropped.length).toBeGreaterThan(0);
     const ids = new Set([...dropped, ...identifiesTold.map(({ headers }) => headers["x-message-id"])]);

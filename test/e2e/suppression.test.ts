@@ -34,7 +34,7 @@ const read = <T>(topic: string, schema: "delivery" | "unrouted-events") => {
 };
 const deadLettersOf = async ({ destinationId }: Route) =>
   (await readDeadLetters({ ...installation.system.stack, names: installation.names })).filter(
-    (letter) => letter.destinationId === destinationId,
+    (deadLetter) => deadLetter.destinationId === destinationId,
   );
 const suppress = async (input: object) =>
   (await installation.control.call("POST", "/v1/deletions", { suppress: true, ...input })) as {

@@ -14,13 +14,13 @@ import { sendOne } from "../e2e/calls.ts";
 import { readTopic } from "../e2e/read-topic.ts";
 import { createRoute, type Route } from "../e2e/route.ts";
 import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
-import { writeLetters } from "../e2e/write-letters.ts";
+import { writeDeadLetters } from "../e2e/write-dead-letters.ts";
 import { type Ask, changeConfig } from "./config-changes.ts";
 import { explainArrivals } from "./explained-arrivals.ts";
 import { foldTopic } from "./folded-topic.ts";
 import { isLong, printSeed } from "./form.ts";
 
-const LETTERS = isLong ? 100_000 : 1500;
+const DEAD_LETTERS = isLong ? 100_000 : 1500;
 /** So that ten seconds and more are left when its process is killed, however the machine stands meanwhile. */
 const RATE = isLong ? 2000 : 125;
 /** Of a replay that is to be cancelled, which need not come to its end: a minute and more of it. */
@@ -92,7 +92,7 @@ afterAll(async () => {
 });
 
 const write = (route: Route, name: string, count: number): Promise<void> =>
-  writeLetters(installation, { ...route, name, count });
+  writeDeadLetters(installation, { ...route, name, count });
 
 /** With its join the partition may go from one to the other, and from then on it stays. */
 async function untilJoined({ metricsUrl }: Control): Promise<void> {
@@ -128,17 +128,17 @@ it(
   "is gone on with by another: all that was planned is delivered, nothing else, and a batch at the most goes twice",
   async () => {
     const route = await createRoute(installation, receiver, "/replayed");
-    await write(route, "planned", LETTERS);
+    await write(route, "planned", DEAD_LETTERS);
     const [runner, other] = await findRunner();
     const plan = await planOf(other.client, route, RATE);
-    expect(plan.matched).toBe(LETTERS);
+    expect(plan.matched).toBe(DEAD_LETTERS);
     await write(route, "late", LATE);
     const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
     const late = write(route, "later", LATE);
     // What was sent, not what arrived: where delivery is slower than the replay nothing would be left to take over.
     await eventually(async () => {
       const { replayed } = (await other.client.call("GET", `/v1/replays/${id}`)) as ReplayAnswer;
-      expect(replayed).toBeGreaterThan(LETTERS * 0.1);
+      expect(replayed).toBeGreaterThan(DEAD_LETTERS * 0.1);
     }, PATIENCE);
     const killedAtMs = performance.now();
     await runner.process.kill();
@@ -149,8 +149,8 @@ it(
       expect(replay.endedAt).not.toBeNull();
       return replay;
     }, PATIENCE);
-    expect(done).toMatchObject({ state: "done", matched: LETTERS, replayed: LETTERS, takeovers: 1 });
-    await eventually(() => expect(arrivals.size).toBe(LETTERS), PATIENCE);
+    expect(done).toMatchObject({ state: "done", matched: DEAD_LETTERS, replayed: DEAD_LETTERS, takeovers: 1 });
+    await eventually(() => expect(arrivals.size).toBe(DEAD_LETTERS), PATIENCE);
     expect([...arrivals.keys()].filter((messageId) => !messageId.startsWith("planned-"))).toEqual([]);
     const again = new Map(
       [...arrivals].map(([id, times]) => [id, times - 1] as const).filter(([, times]) => times > 0),
@@ -162,7 +162,7 @@ it(
     const resumedAtMs = arrivedAtMs.find((atMs) => atMs > killedAtMs + 5000) ?? Number.NaN;
     const endMs = arrivedAtMs.at(-1) ?? 0;
     const rates = { before: rateOf(0, killedAtMs), after: rateOf(resumedAtMs, endMs) };
-    tell({ letters: LETTERS, repeats, askedRate: RATE, rates, takenOverAfterMs: resumedAtMs - killedAtMs });
+    tell({ letters: DEAD_LETTERS, repeats, askedRate: RATE, rates, takenOverAfterMs: resumedAtMs - killedAtMs });
     if (isLong) for (const rate of Object.values(rates)) expect(Math.abs(rate - RATE)).toBeLessThanOrEqual(RATE * 0.05);
     await runner.process.start();
     await eventually(() => runner.client.call("GET", "/v1/replays"), PATIENCE);
@@ -175,7 +175,7 @@ it(
   "is cancelled, by a process that does not run it, and says how many went",
   async () => {
     const route = await createRoute(installation, receiver, "/cancelled");
-    await write(route, "cancelled", LETTERS);
+    await write(route, "cancelled", DEAD_LETTERS);
     const [, other] = await findRunner();
     const { plan } = await planOf(other.client, route, SLOW_RATE);
     await other.client.call("POST", "/v1/dead-letters/replay", { plan });

@@ -13,12 +13,12 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
-import { writeLetters } from "../e2e/write-letters.ts";
+import { writeDeadLetters } from "../e2e/write-dead-letters.ts";
 import { equalRows } from "./figures/equal-rows.ts";
 import { processRssBytes } from "./figures/process-cpu.ts";
 import { verdict } from "./figures/verdict.ts";
 
-const LETTERS = process.argv.includes("--short") ? 20_000 : 1_000_000;
+const DEAD_LETTERS = process.argv.includes("--short") ? 20_000 : 1_000_000;
 /** By how much a process may grow after the first tenth. */
 const GROWTH_AIM_MIB = 64;
 const SAMPLE_MS = 100;
@@ -76,7 +76,7 @@ async function tellEqualRows(folder: string): Promise<boolean> {
     console.log(`rows were not compared: ${found.missing}`);
     return true;
   }
-  const isEqual = found.rows === LETTERS && found.equal === LETTERS;
+  const isEqual = found.rows === DEAD_LETTERS && found.equal === DEAD_LETTERS;
   console.log(`by DuckDB: ${found.rows} rows, ${found.equal} of them equal in CSV and Parquet: ${verdict(isEqual)}`);
   return isEqual;
 }
@@ -89,7 +89,7 @@ async function main(): Promise<boolean> {
     const settings = { urls: [{ url: "http://127.0.0.1:9/" }] };
     const input = { type: "Webhooks", name: "dead", sourceIds: [], enabled: true, settings };
     const { id: destinationId } = (await control.call("POST", "/v1/destinations", input)) as { id: string };
-    await writeLetters(installation, { destinationId, sourceId: "src_1", name: "letter", count: LETTERS });
+    await writeDeadLetters(installation, { destinationId, sourceId: "src_1", name: "letter", count: DEAD_LETTERS });
     await eventually(
       async () => {
         const { complete } = (await control.call("GET", "/v1/dead-letters?limit=1")) as { complete: boolean };
@@ -106,8 +106,8 @@ async function main(): Promise<boolean> {
     const plan = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
     const { matched } = plan as { matched: number };
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-    console.log(`a plan: ${seconds} s, ${matched} counted: ${verdict(matched === LETTERS)}`);
-    return isWithin && matched === LETTERS;
+    console.log(`a plan: ${seconds} s, ${matched} counted: ${verdict(matched === DEAD_LETTERS)}`);
+    return isWithin && matched === DEAD_LETTERS;
   } finally {
     await installation.close();
     await rm(folder, { recursive: true });

@@ -104,12 +104,12 @@ async function main(): Promise<boolean> {
     const pid = installation.system.process("control").pid ?? 0;
     const idle = processRssBytes(pid) / 1024 / 1024;
     const attemptMicros = await takeIn(installation, "attempts", "/v1/deliveries");
-    const letterMicros = await takeIn(installation, "letters", "/v1/dead-letters");
+    const deadLetterMicros = await takeIn(installation, "letters", "/v1/dead-letters");
     const rate = 500_000 / attemptMicros;
     const figures = new Figures();
     figures.push({ name: "an attempt taken in", value: attemptMicros, unit: "µs", isWithin: true });
     figures.push({ name: "attempts a second on half a core", value: rate, unit: "", isWithin: rate >= INTAKE_AIM });
-    figures.push({ name: "a dead letter taken in", value: letterMicros, unit: "µs", isWithin: true });
+    figures.push({ name: "a dead letter taken in", value: deadLetterMicros, unit: "µs", isWithin: true });
     await tellLists(installation, figures);
     await tellPlans(installation, figures);
     const peak = processPeakBytes(pid) / 1024 / 1024;

@@ -45,7 +45,7 @@ export interface AttemptSeen {
 }
 
 export interface DeadSeen {
-  readonly letter: DeadLetter;
+  readonly deadLetter: DeadLetter;
   readonly record: LogRecord;
 }
 
@@ -233,12 +233,12 @@ export class DeliveryWitness {
       checkpoint.note(delivery);
       this.#noteMessage(record, delivery);
     } else if (topic === names.deadLetters) {
-      const seen = { letter: deadLetterCodec.decode(record.value), record };
+      const seen = { deadLetter: deadLetterCodec.decode(record.value), record };
       this.deadLetters.push(seen);
-      const origin = originOf(seen.letter);
-      const letters = this.#dead.get(origin);
-      if (letters === undefined) this.#dead.set(origin, [seen]);
-      else letters.push(seen);
+      const origin = originOf(seen.deadLetter);
+      const deadLetters = this.#dead.get(origin);
+      if (deadLetters === undefined) this.#dead.set(origin, [seen]);
+      else deadLetters.push(seen);
     } else if (topic.startsWith(names.retryPrefix)) {
       const from = record.headers[REPUBLISHED_FROM_HEADER] ?? "";
       const place = from.slice(0, from.lastIndexOf("/"));

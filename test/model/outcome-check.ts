@@ -82,8 +82,8 @@ function checkEnds({ destinations, deliveries, dedupes, onViolation }: OutcomeCh
   }
 }
 
-function covers({ letter }: DeadSeen, url: string): boolean {
-  return letter.lastAttempt.length === 0 || letter.lastAttempt.some((each) => each.url === url);
+function covers({ deadLetter }: DeadSeen, url: string): boolean {
+  return deadLetter.lastAttempt.length === 0 || deadLetter.lastAttempt.some((each) => each.url === url);
 }
 
 /** OC3. */
@@ -112,16 +112,16 @@ function isAfter(a: Delivery, b: Delivery): boolean {
 /** OC4. */
 function checkDeadLetters({ destinations, deliveries, onViolation }: OutcomeCheck): void {
   const byId = new Map(destinations.map((each) => [each.id, each]));
-  for (const { letter } of deliveries.deadLetters) {
-    const history = byId.get(letter.destinationId);
-    const origin = originOf(letter);
-    const where = `OC4 ${origin} was given up as ${letter.reason}`;
+  for (const { deadLetter } of deliveries.deadLetters) {
+    const history = byId.get(deadLetter.destinationId);
+    const origin = originOf(deadLetter);
+    const where = `OC4 ${origin} was given up as ${deadLetter.reason}`;
     if (history === undefined) onViolation(`${where}, of a destination that never was`);
-    else if (letter.reason === "destination_removed" && !history.wasRemoved && history.hasSteadyUrls)
+    else if (deadLetter.reason === "destination_removed" && !history.wasRemoved && history.hasSteadyUrls)
       onViolation(`${where}, and it was never removed`);
-    else if (letter.reason === "destination_disabled" && !history.wasSwitchedOff)
+    else if (deadLetter.reason === "destination_disabled" && !history.wasSwitchedOff)
       onViolation(`${where}, and it was never switched off`);
-    else if (letter.reason === "window_expired" && letter.attempts === 0)
+    else if (deadLetter.reason === "window_expired" && deadLetter.attempts === 0)
       onViolation(`${where} without an attempt (I3)`);
   }
 }

@@ -184,7 +184,7 @@ describe("deliveries", () => {
 });
 
 describe("dead letters", () => {
-  const letter = {
+  const deadLetter = {
     time: "2026-11-21T10:00:00.000Z",
     place: "3:1042",
     reason: "window_expired",
@@ -197,7 +197,7 @@ describe("dead letters", () => {
   };
 
   it("are listed newest first, and the open ones alone", async () => {
-    command.control.script("GET /v1/dead-letters", { data: [letter], nextCursor: null, complete: true });
+    command.control.script("GET /v1/dead-letters", { data: [deadLetter], nextCursor: null, complete: true });
     const { code, stdout } = await posthaste(["dead-letters", "list", "--reason", "window_expired", "--limit", "5"]);
     expect([code, stdout]).toEqual([
       0,

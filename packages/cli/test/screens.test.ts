@@ -39,7 +39,7 @@ const MATCHED = 1_234_567;
 const PLAN = { id: null, plan: "rpl_1", matched: MATCHED, counts: [{ destinationId: "dst_1", count: MATCHED }] };
 
 let control: FakeControl;
-/** How many letters the replay has sent; at the end it has ended. */
+/** How many dead letters the replay has sent; at the end it has ended. */
 let replayed = 0;
 
 beforeAll(async () => {

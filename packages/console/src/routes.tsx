@@ -1,9 +1,9 @@
 /** Every page by its address. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { LISTED_FILTERS } from "./dead-letters/dead-letter-filter.ts";
+import { REPLAY_FILTERS } from "./dead-letters/replay-filter.ts";
 import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
-import { LISTED_FILTERS } from "./letters/letter-filter.ts";
-import { REPLAY_FILTERS } from "./letters/replay-filter.ts";
 import { filterFrom, searchOf } from "./listing/filter.ts";
 import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
@@ -77,11 +77,11 @@ const deadLetters = createRoute({
   component: lazyRouteComponent(() => import("./pages/dead-letters/dead-letters-page.tsx"), "DeadLettersPage"),
 });
 
-const letters = createRoute({
+const deadLettersList = createRoute({
   getParentRoute: () => root,
   path: "/dead-letters/letters",
   validateSearch: (search) => filterFrom(search, LISTED_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/dead-letters/letters-page.tsx"), "LettersPage"),
+  component: lazyRouteComponent(() => import("./pages/dead-letters/dead-letters-list-page.tsx"), "DeadLettersListPage"),
 });
 
 const activity = createRoute({
@@ -175,7 +175,7 @@ const routeTree = root.addChildren([
   event,
   deliveries,
   deadLetters,
-  letters,
+  deadLettersList,
   review,
   replay,
   audiences,

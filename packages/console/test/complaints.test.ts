@@ -9,7 +9,7 @@ import { eventPage } from "./pages/event.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
-const LETTERS = "GET /v1/dead-letters";
+const DEAD_LETTERS = "GET /v1/dead-letters";
 const ATTEMPTS = "GET /v1/deliveries";
 const AUDIT = "GET /v1/audit";
 const REPLAY = "POST /v1/dead-letters/replay";
@@ -46,7 +46,7 @@ describe("a list", () => {
 
   it.each([
     ["/deliveries", LATEST, { state: "dead_letter", statusClass: "5xx", messageId: "message-1", replayId: "rpl_1" }],
-    ["/dead-letters/letters", LETTERS, { reason: "window_expired" }],
+    ["/dead-letters/letters", DEAD_LETTERS, { reason: "window_expired" }],
   ])(
     "is filtered by control and not by the browser, by type, destination, error and user: %s",
     async (at, list, own) => {
@@ -111,7 +111,7 @@ describe("attempts", () => {
 describe('"all matching"', () => {
   it.each([
     ["Send all matching again", "/deliveries", LATEST, { state: "dead_letter" }],
-    ["Review and replay", "/dead-letters/letters", LETTERS, {}],
+    ["Review and replay", "/dead-letters/letters", DEAD_LETTERS, {}],
   ])("is the whole filter, and never the rows that are shown: %s", async (name, at, list, own) => {
     const filter = { destinationId: "dst_1", ...OF_EVENT, ...OF_TIME };
     const page = await visit(`${at}?${new URLSearchParams({ ...filter, ...own })}`, {

@@ -5,7 +5,7 @@ import { control, poll, startConsole, visit } from "./started-console.ts";
 import { expectSound, focusOf } from "./story.ts";
 
 const PURGE = "POST /v1/dead-letters/purge";
-const LETTERS = "/dead-letters/letters?destinationId=dst_1&reason=window_expired";
+const DEAD_LETTERS = "/dead-letters/letters?destinationId=dst_1&reason=window_expired";
 const planned = (matched: number) => ({
   [PURGE]: {
     status: 202,
@@ -18,7 +18,7 @@ startConsole();
 
 describe("a purge", () => {
   it("PD1: counts first, is of the plan that was counted, and says how long the bytes stay", async () => {
-    const page = await visit(LETTERS, planned(7));
+    const page = await visit(DEAD_LETTERS, planned(7));
     const opener = page.getByRole("button", { name: "Purge", exact: true });
     await opener.focus();
     await page.keyboard.press("Enter");
@@ -37,7 +37,7 @@ describe("a purge", () => {
   });
 
   it("PD2: above 10,000 has their number typed first", async () => {
-    const page = await visit(LETTERS, planned(10_001));
+    const page = await visit(DEAD_LETTERS, planned(10_001));
     await page.getByRole("button", { name: "Purge", exact: true }).click();
     const purge = page.getByRole("button", { name: "Purge 10,001" });
     await purge.waitFor();
@@ -51,7 +51,7 @@ describe("a purge", () => {
     const page = await visit("/dead-letters/letters", planned(0));
     await page.getByRole("button", { name: "Purge", exact: true }).focus();
     await page.getByRole("tooltip", { name: "say which: filter them first" }).waitFor();
-    await page.goto(control.url + LETTERS);
+    await page.goto(control.url + DEAD_LETTERS);
     await page.getByRole("button", { name: "Purge", exact: true }).click();
     const none = page.getByRole("button", { name: "Purge 0" });
     await none.waitFor();

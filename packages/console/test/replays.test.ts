@@ -192,7 +192,7 @@ describe("a replay", () => {
     ],
     [{ since: "2026-11-22T06:10:00.000Z" }, "07:10:00.000 → end fixed at"],
     [{ until: "2026-11-22T10:10:00.000Z" }, "→ 11:10:00.000, end fixed at"],
-  ])("says of when its letters are, and where their end was fixed: %j", async (filter, words) => {
+  ])("says of when its dead letters are, and where their end was fixed: %j", async (filter, words) => {
     const createdAt = "2026-11-22T10:42:31.007Z";
     const page = await visit(`/replays/${RUNNING.id}`, {
       "GET /v1/replays/{id}": { body: { ...RUNNING, filter, createdAt } },

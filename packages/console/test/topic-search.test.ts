@@ -10,7 +10,13 @@ const FOUND = {
   ...{ time: "2026-11-22T10:12:07.113Z", topic: "posthaste.events", partition: 3, offset: 1042, what: "event" },
   ...{ sourceId: "src_1", destinationId: null, detail: "track" },
 };
-const LETTER = { ...FOUND, what: "dead_letter", topic: "posthaste.dead-letters", destinationId: "dst_1", detail: null };
+const DEAD_LETTER = {
+  ...FOUND,
+  what: "dead_letter",
+  topic: "posthaste.dead-letters",
+  destinationId: "dst_1",
+  detail: null,
+};
 const progress = (records: number, finds: number) => ({ topic: "posthaste.events", records, of: 12_345, finds });
 
 startConsole();
@@ -20,7 +26,7 @@ describe("a message id of which nothing is known", () => {
     const events = [
       ["progress", progress(0, 0)],
       ["find", FOUND],
-      ["find", LETTER],
+      ["find", DEAD_LETTER],
       ["done", progress(12_345, 2)],
     ] as const;
     const page = await visit(eventPage.path, { ...eventPage.empty, [SCAN]: { events } });

@@ -9,35 +9,38 @@ import { encodeReplay } from "./headers.ts";
  * Every header is UTF-8 text: numbers in decimal, times in ms since the epoch. Body, history and `restJson` are in the
  * value only.
  */
-export function encodeDeadLetter(letter: DeadLetter): Record<string, string> {
-  const { replayId } = letter;
-  const answers = lastAnswers(letter);
+export function encodeDeadLetter(deadLetter: DeadLetter): Record<string, string> {
+  const { replayId } = deadLetter;
+  const answers = lastAnswers(deadLetter);
   // The first three headers keep their order: docs/dead-letters.md promises it to those who filter by text.
   const headers: Record<string, string> = {
-    reason: letter.reason,
-    "reason-class": letter.reasonClass,
-    "destination-id": letter.destinationId,
-    "source-id": letter.sourceId,
-    "message-id": letter.messageId,
-    type: letter.type,
-    "received-at-ms": String(letter.receivedAtMs),
-    "dead-at-ms": String(Math.round(letter.deadAtMs)),
-    attempts: String(letter.attempts),
-    deferrals: String(letter.deferrals),
+    reason: deadLetter.reason,
+    "reason-class": deadLetter.reasonClass,
+    "destination-id": deadLetter.destinationId,
+    "source-id": deadLetter.sourceId,
+    "message-id": deadLetter.messageId,
+    type: deadLetter.type,
+    "received-at-ms": String(deadLetter.receivedAtMs),
+    "dead-at-ms": String(Math.round(deadLetter.deadAtMs)),
+    attempts: String(deadLetter.attempts),
+    deferrals: String(deadLetter.deferrals),
   };
-  add(headers, "event", letter.event);
-  add(headers, "user-key", letter.userKey);
-  add(headers, "window-start-ms", letter.windowStartMs);
-  add(headers, "first-attempt-at-ms", letter.firstAttemptAtMs);
+  add(headers, "event", deadLetter.event);
+  add(headers, "user-key", deadLetter.userKey);
+  add(headers, "window-start-ms", deadLetter.windowStartMs);
+  add(headers, "first-attempt-at-ms", deadLetter.firstAttemptAtMs);
   add(headers, "statuses", joined(answers.map(({ status }) => status)));
   add(headers, "errors", joined(answers.map(({ error }) => error)));
-  if (letter.originTopic !== null) {
-    headers["origin-topic"] = letter.originTopic;
-    headers["origin-partition"] = String(letter.originPartition);
-    headers["origin-offset"] = String(letter.originOffset);
+  if (deadLetter.originTopic !== null) {
+    headers["origin-topic"] = deadLetter.originTopic;
+    headers["origin-partition"] = String(deadLetter.originPartition);
+    headers["origin-offset"] = String(deadLetter.originOffset);
   }
   if (replayId === null) return headers;
-  return Object.assign(headers, encodeReplay({ id: replayId, count: letter.replays, from: letter.replayedFrom }));
+  return Object.assign(
+    headers,
+    encodeReplay({ id: replayId, count: deadLetter.replays, from: deadLetter.replayedFrom }),
+  );
 }
 
 function add(headers: Record<string, string>, name: string, value: string | number | null): void {

@@ -1,10 +1,10 @@
 /** Plans over dead letters, and their progress, as records of `posthaste.replays`. */
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { LEFT_OUT_CAUSES, type LeftOutCounts, NONE_LEFT_OUT, type ReplayProgress } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Codec } from "./codec.ts";
 
-/** A runner's progress, as it is recorded, with the places of the letters that the runner left out. */
+/** A runner's progress, as it is recorded, with the places of the dead letters that the runner left out. */
 export interface RecordedProgress extends ReplayProgress {
   readonly leftOutPlaces: Uint8Array;
   readonly updatedAtMs: number;
@@ -22,7 +22,7 @@ export interface ReplayRecord {
 
 type Nulled<T> = { readonly [Key in keyof T]-?: Exclude<T[Key], undefined> | null };
 
-type WithAvroFilter<T> = Omit<T, "filter"> & { readonly filter: Nulled<LetterFilter> };
+type WithAvroFilter<T> = Omit<T, "filter"> & { readonly filter: Nulled<DeadLetterFilter> };
 
 /** The record of `schemas/replay.avsc`. */
 export interface AvroReplayRecord extends Omit<ReplayRecord, "plan" | "counting"> {
@@ -100,7 +100,7 @@ function counted(counts: LeftOutCounts): LeftOutCounts {
   return sum;
 }
 
-function nulled(filter: LetterFilter): Nulled<LetterFilter> {
+function nulled(filter: DeadLetterFilter): Nulled<DeadLetterFilter> {
   return {
     destinationId: filter.destinationId ?? null,
     reason: filter.reason ?? null,
@@ -116,6 +116,6 @@ function nulled(filter: LetterFilter): Nulled<LetterFilter> {
   };
 }
 
-function given(filter: Nulled<LetterFilter>): LetterFilter {
+function given(filter: Nulled<DeadLetterFilter>): DeadLetterFilter {
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null));
 }

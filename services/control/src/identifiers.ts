@@ -1,7 +1,7 @@
 /** Makes the ids and keys that control gives out. */
 import { createHash, randomBytes } from "node:crypto";
 
-/** Lower-case letters and digits without the letters that are easily misread (i, l, o, u). */
+/** Lower-case dead letters and digits without the dead letters that are easily misread (i, l, o, u). */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /** Random text of `length` characters, five bits each. */

@@ -12,8 +12,8 @@ import { type Clients, openClients } from "./clients.ts";
 import type { ControlConfig } from "./config.ts";
 import { type Configuration, openConfiguration } from "./configuration.ts";
 import { openDeletions } from "./deletions/open-deletions.ts";
-import { DestinationLetters } from "./deliveries/destination-letters.ts";
-import { VisibleLetters } from "./deliveries/visible-letters.ts";
+import { DestinationDeadLetters } from "./deliveries/destination-dead-letters.ts";
+import { VisibleDeadLetters } from "./deliveries/visible-dead-letters.ts";
 import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { openLosses } from "./losses/open-losses.ts";
@@ -114,16 +114,16 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     url: () => `http://${options.host}:${options.port()}`,
   });
   const settleOf = (destinationId: string) => destinations.get(destinationId)?.settle ?? "any";
-  const letters = new VisibleLetters({ readModel, suppressed, past: replays.past, settleOf });
-  const destinationLetters = new DestinationLetters({ readModel, letters, nowMs: clock.nowMs });
+  const deadLetters = new VisibleDeadLetters({ readModel, suppressed, past: replays.past, settleOf });
+  const destinationDeadLetters = new DestinationDeadLetters({ readModel, deadLetters, nowMs: clock.nowMs });
   const health = await openHealth({
     ...{ connection, openCodec, names, destinations, readModel, clock, fail },
-    deadLetters: (destinationId) => destinationLetters.count(destinationId),
+    deadLetters: (destinationId) => destinationDeadLetters.count(destinationId),
   });
   const resends = await openResends({
-    ...{ connection, openCodec, names, destinations, readModel, letters, suppressed, trail, log },
+    ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log },
   });
-  return { deletions, replays, sourceCalls, testReceivers, letters, health, resends };
+  return { deletions, replays, sourceCalls, testReceivers, deadLetters, health, resends };
 }
 
 /** Closes each part that writes before the producer that it writes with, and the connection last. */

@@ -6,11 +6,11 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { ResendAuthors } from "./audit/resend-authors.ts";
 import type { ControlConfig } from "./config.ts";
 import { configRevisions } from "./config-revisions.ts";
+import { DeadLetterExport } from "./deliveries/dead-letter-export.ts";
+import { deadLetterExportRoutes } from "./deliveries/dead-letter-export-routes.ts";
 import { deadLetterRoutes } from "./deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "./deliveries/delivery-routes.ts";
 import { latestRoutes } from "./deliveries/latest-routes.ts";
-import { LetterExport } from "./deliveries/letter-export.ts";
-import { letterExportRoutes } from "./deliveries/letter-export-routes.ts";
 import { catalogRoutes } from "./destinations/catalog-routes.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
@@ -35,7 +35,7 @@ export interface RoutesOptions {
 /** Resolves when the codecs that the routes of events need are open. */
 export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<readonly Route[]> {
   const { config, clock, readiness } = options;
-  const { connection, names, sources, destinations, readModel, letters, replays, health } = parts;
+  const { connection, names, sources, destinations, readModel, deadLetters, replays, health } = parts;
   const { suppressed } = parts.deletions;
   const authors = new ResendAuthors(parts.audit.journal, clock.nowMs);
   return [
@@ -51,8 +51,11 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...deliveryRoutes(readModel, suppressed),
     ...latestRoutes({ readModel, suppressed, authors, nowMs: clock.nowMs }),
     ...parts.resends.routes,
-    ...deadLetterRoutes(letters),
-    ...letterExportRoutes(new LetterExport({ ...replays.reading, suppressed, past: replays.past }), letters),
+    ...deadLetterRoutes(deadLetters),
+    ...deadLetterExportRoutes(
+      new DeadLetterExport({ ...replays.reading, suppressed, past: replays.past }),
+      deadLetters,
+    ),
     ...replays.routes,
     ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
     ...openDoctor({
@@ -78,10 +81,10 @@ function openEventRoutes(
   authors: ResendAuthors,
   { config, clock }: RoutesOptions,
 ): Promise<readonly Route[]> {
-  const { names, connection, openCodec, sources, destinations, readModel, letters, audit, health } = parts;
+  const { names, connection, openCodec, sources, destinations, readModel, deadLetters, audit, health } = parts;
   const { suppressed, stopping } = parts.deletions;
   return openEvents({
-    ...{ connection, openCodec, names, sources, destinations, readModel, letters, suppressed, stopping, clock },
+    ...{ connection, openCodec, names, sources, destinations, readModel, deadLetters, suppressed, stopping, clock },
     ...{
       authors,
       audit: audit.journal,
@@ -94,11 +97,11 @@ function openEventRoutes(
 }
 
 function streamRoutes(parts: Parts, clock: Clock): readonly Route[] {
-  const { readModel, letters, audit, replays, health, sources, sourceCalls, metrics } = parts;
+  const { readModel, deadLetters, audit, replays, health, sources, sourceCalls, metrics } = parts;
   const { suppressed } = parts.deletions;
   return liveRoutes({
     openFeeds: createOpenFeeds({
-      ...{ readModel, letters, audit: audit.live, replays: replays.live, health: health.live },
+      ...{ readModel, deadLetters, audit: audit.live, replays: replays.live, health: health.live },
       isSuppressed: suppressedKeyCheck(suppressed),
       calls: { sources, tail: sourceCalls.tail, suppressed },
     }),

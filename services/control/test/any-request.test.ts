@@ -19,7 +19,7 @@ const RUNS = process.env["POSTHASTE_LONG"] === "true" ? 8 : 2;
 /** The same of what counts wrong codes: with four callers less than ten of them. */
 const WRONG_CODES = 2;
 
-/** Its own: what is asked at random stops users, purges letters and leaves replays. */
+/** Its own: what is asked at random stops users, purges dead letters and leaves replays. */
 let topics: TestTopics;
 let control: TestControl;
 

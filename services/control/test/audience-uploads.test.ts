@@ -111,10 +111,10 @@ describe("an upload of an audience", () => {
 describe("an upload of a computed trait", () => {
   it("may have the longest values, also where every one of them is another than before", async () => {
     const users = Array.from({ length: 200 }, (_, index) => `user-${index}`);
-    const of = (letter: string) => users.map((userId) => ({ userId, value: letter.repeat(16_000) }));
+    const of = (deadLetter: string) => users.map((userId) => ({ userId, value: deadLetter.repeat(16_000) }));
     const path = `/v1/computed-traits/long?sourceId=${sourceId}`;
-    for (const letter of ["ф", "ы"]) {
-      const { status, body } = await put(path, of(letter));
+    for (const deadLetter of ["ф", "ы"]) {
+      const { status, body } = await put(path, of(deadLetter));
       expect([status, body]).toEqual([200, { changed: 200, unchanged: 0 }]);
     }
   });

@@ -71,8 +71,8 @@ function makers(): Readonly<Record<string, () => Promise<string>>> {
     const writer = await createLogWriter(topics);
     await writer.deadLetters([deadLetterAt(1, { destinationId })]);
     return eventually(async () => {
-      const [letter] = (await control.call("GET", `/v1/dead-letters?destinationId=${destinationId}`)).body.data;
-      return letter.place;
+      const [deadLetter] = (await control.call("GET", `/v1/dead-letters?destinationId=${destinationId}`)).body.data;
+      return deadLetter.place;
     });
   });
   const ofLetters = async (operation: string, input: object) => {

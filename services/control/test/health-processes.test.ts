@@ -49,7 +49,9 @@ const read = async (path: string) => (await control.call("GET", path)).body;
 const healthOf = (id: string) => read(`/v1/health/destinations/${id}`);
 const failure = (atMs: number) => ({ atMs, outcome: "retryable", status: 503, error: null, durationMs: 12 }) as const;
 
-/** The runner looks for what is over when a plan of some letters was made, where its last look was a minute ago. */
+/**
+ * The runner looks for what is over when a plan of some dead letters was made, where its last look was a minute ago.
+ */
 async function wakeRunner(): Promise<void> {
   const { body } = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
   expect(body.plan).toMatch(/^rpl_/);

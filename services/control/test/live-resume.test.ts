@@ -20,8 +20,8 @@ let two: TestControl;
 let clients: LiveClient[] = [];
 /** Of the messages that a test writes. */
 let written: string[] = [];
-/** What was written last to each partition: a message, and the letter behind it. */
-const lastWritten = new Map<number, { readonly message: string; readonly letter: string }>();
+/** What was written last to each partition: a message, and the dead letter behind it. */
+const lastWritten = new Map<number, { readonly message: string; readonly deadLetter: string }>();
 let tests = 0;
 
 const startOne = () => startTestControl(topics, { env: { POSTHASTE_CONTROL_DATA_DIR: folder } });
@@ -37,10 +37,10 @@ beforeEach(async () => {
   tests += 1;
   written = [];
   // A stream begins where its process has read to, so what the tests before wrote is read by both.
-  for (const { message, letter } of lastWritten.values()) {
+  for (const { message, deadLetter } of lastWritten.values()) {
     for (const control of [one, two]) {
       await eventually(async () => {
-        const lists = [`deliveries?messageId=${message}`, `dead-letters?event=${letter}`];
+        const lists = [`deliveries?messageId=${message}`, `dead-letters?event=${deadLetter}`];
         const answers = await Promise.all(lists.map((list) => control.call("GET", `/v1/${list}`)));
         expect(answers.map(({ body }) => body.data.length)).toEqual([1, 1]);
       });
@@ -79,24 +79,24 @@ async function write(count: number, partition = 0): Promise<void> {
     named.map((messageId, n) => attemptAt(n, { messageId })),
     partition,
   );
-  const letter = `letter-${named[0]}`;
-  await writer.deadLetters([deadLetterAt(1, { messageId: letter, event: letter })], partition);
-  lastWritten.set(partition, { message: named.at(-1) ?? "", letter });
+  const deadLetter = `letter-${named[0]}`;
+  await writer.deadLetters([deadLetterAt(1, { messageId: deadLetter, event: deadLetter })], partition);
+  lastWritten.set(partition, { message: named.at(-1) ?? "", deadLetter });
 }
 
 const messagesOf = (topic: string) => clients.flatMap((each) => each.rows(topic).map(({ messageId }) => messageId));
 
-/** Every message and letter came once, to whichever client. */
+/** Every message and dead letter came once, to whichever client. */
 async function expectAllOnce(): Promise<void> {
   await eventually(() => expect(new Set(messagesOf("deliveries")).size).toBe(written.length));
   await eventually(() => expect(messagesOf("dead-letters").length).toBeGreaterThan(0));
   // What would come twice comes before what is written now.
   for (const partition of [0, 1]) {
     await write(1, partition);
-    const { message = "", letter = "" } = lastWritten.get(partition) ?? {};
+    const { message = "", deadLetter = "" } = lastWritten.get(partition) ?? {};
     await eventually(() =>
       expect([...messagesOf("deliveries"), ...messagesOf("dead-letters")]).toEqual(
-        expect.arrayContaining([message, letter]),
+        expect.arrayContaining([message, deadLetter]),
       ),
     );
   }
@@ -150,7 +150,7 @@ describe("a stream goes on, and has everything once,", () => {
       const { body } = await one.call("GET", `/v1/deliveries?messageId=${written.at(-1)}`);
       expect(body.data).toHaveLength(1);
     });
-    // What the proxy had passed on before it held, as the first letter, may have come after.
+    // What the proxy had passed on before it held, as the first dead letter, may have come after.
     expect([stalled.rows("deliveries").length, stalled.ended()]).toEqual([2, null]);
     // Whoever misses the beat closes the connection: what would come to it still came to nobody.
     stalled.cut();

@@ -166,7 +166,7 @@ describe("the stream", () => {
   });
 
   it("shows of dead letters and changes what their filters fit", async () => {
-    const letters = await open(one, "topics=dead-letters&reason=window_expired&type=page&error=503&userId=user-7");
+    const deadLetters = await open(one, "topics=dead-letters&reason=window_expired&type=page&error=503&userId=user-7");
     const all = await open(one, "topics=dead-letters");
     const changes = await open(one, "topics=audit&operation=changeSource&actor=admin");
     const none = await open(one, "topics=audit&actor=nobody");
@@ -178,7 +178,7 @@ describe("the stream", () => {
     ]);
     await writer.deadLetters([deadLetterAt(5, { type: "page" })], 0, "user-9");
     await until(all, "message-5");
-    await eventually(() => expect(idsOf(letters, "dead-letters")).toEqual(["message-1"]));
+    await eventually(() => expect(idsOf(deadLetters, "dead-letters")).toEqual(["message-1"]));
     const { body: source } = await one.call("POST", "/v1/sources", { name: "Web", kind: "web" });
     await one.call("PATCH", `/v1/sources/${source.id}`, { name: "Shop" });
     await eventually(() => expect(changes.rows("audit").map(({ operation }) => operation)).toEqual(["changeSource"]));

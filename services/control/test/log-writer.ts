@@ -18,7 +18,7 @@ export interface LogWriter {
   /** What one process of ingest counted of a source. */
   readonly activity: (activity: SourceActivity) => Promise<void>;
   /** As of `user`, user-7 by default. */
-  readonly deadLetters: (letters: readonly DeadLetter[], partition?: number, user?: string) => Promise<void>;
+  readonly deadLetters: (deadLetters: readonly DeadLetter[], partition?: number, user?: string) => Promise<void>;
   /** Bytes that are no attempts. */
   readonly rubbish: () => Promise<void>;
   /** A batch of attempts among the dead letters: of another schema that the registry knows. */
@@ -26,7 +26,7 @@ export interface LogWriter {
 }
 
 export async function createLogWriter({ names, openCodec, producer }: TestTopics): Promise<LogWriter> {
-  const [attemptCodec, letterCodec, unroutedCodec, rejectedCodec, activityCodec] = await Promise.all([
+  const [attemptCodec, deadLetterCodec, unroutedCodec, rejectedCodec, activityCodec] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<UnroutedEvents>("unrouted-events"),
@@ -54,12 +54,12 @@ export async function createLogWriter({ names, openCodec, producer }: TestTopics
       producer.send([
         { topic: names.sourceActivity, key: activity.sourceId, value: activityCodec.encode(activity), partition: 0 },
       ]),
-    deadLetters: (letters, partition = 0, user = "user-7") =>
+    deadLetters: (deadLetters, partition = 0, user = "user-7") =>
       producer.send(
-        letters.map((letter) => ({
+        deadLetters.map((deadLetter) => ({
           topic: names.deadLetters,
-          key: `${letter.destinationId}:${user}`,
-          value: letterCodec.encode(letter),
+          key: `${deadLetter.destinationId}:${user}`,
+          value: deadLetterCodec.encode(deadLetter),
           partition,
         })),
       ),

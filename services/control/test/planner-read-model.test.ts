@@ -1,44 +1,44 @@
 /** Rule: PL3 of planner.ts: a plan's count out of the read model is the one out of the topic, over the real broker. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Log } from "@posthaste/core/log";
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openReadModel, type ReadModel } from "../src/read-model/read-model.ts";
-import type { JudgedLetter } from "../src/replays/letter-judge.ts";
-import { heldRanges, type LettersReadModel, someListed } from "../src/replays/listed-letters.ts";
-import { PastPlans } from "../src/replays/plan-letters.ts";
+import type { JudgedDeadLetter } from "../src/replays/dead-letter-judge.ts";
+import { type DeadLettersReadModel, heldRanges, someListed } from "../src/replays/listed-dead-letters.ts";
+import { PastPlans } from "../src/replays/plan-dead-letters.ts";
 import { type MadePlan, Planner } from "../src/replays/planner.ts";
 import { createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-const LETTERS = 120;
+const DEAD_LETTERS = 120;
 
 let topics: TestTopics;
 let topicId: string | null;
 /** By what it can hold. */
 const readModels = new Map<string, ReadModel>();
-let nobody: LettersReadModel;
+let nobody: DeadLettersReadModel;
 const warned: Record<string, unknown>[] = [];
 
-/** Half a minute of letters in two partitions, some of them of three weeks ago, and records that are none. */
+/** Half a minute of dead letters in two partitions, some of them of three weeks ago, and records that are none. */
 beforeAll(async () => {
   topics = await createTestTopics("planner");
   const { connection, openCodec, names } = topics;
   const writer = await createLogWriter(topics);
-  for (let n = 0; n < LETTERS; n += 1) {
+  for (let n = 0; n < DEAD_LETTERS; n += 1) {
     const isOld = n % 50 === 7;
     const url = { url: "https://a.example/hook", status: n % 3 === 0 ? 503 : 401, error: null, durationMs: 1 };
-    const letter = deadLetterAt(n % 30, {
+    const deadLetter = deadLetterAt(n % 30, {
       ...{ messageId: `m-${n}`, destinationId: `dst_${n % 4}`, type: n % 2 === 0 ? "track" : "page" },
       ...{ reason: n % 5 === 0 ? "rejected_by_receiver" : "window_expired", lastAttempt: n % 7 === 0 ? [] : [url] },
       ...(isOld ? { deadAtMs: Date.now() - 21 * DAY_MS } : {}),
     });
-    await writer.deadLetters([letter], n % 2, `user-${n % 6}`);
+    await writer.deadLetters([deadLetter], n % 2, `user-${n % 6}`);
     if (n === 40) await writer.strayDeadLetter();
   }
   topicId = await readTopicId(connection, names.deadLetters);
@@ -53,10 +53,10 @@ beforeAll(async () => {
   }
   const notAsked = () => Promise.reject(new TypeError());
   const none = {
-    ...{ search: notAsked, at: notAsked, letterHours: notAsked },
-    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked, alikeCounts: notAsked },
+    ...{ search: notAsked, at: notAsked, deadLetterHours: notAsked },
+    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, alikeCounts: notAsked },
   };
-  nobody = { heldLetters: async () => ({ topicId: "", ranges: [] }), ...none };
+  nobody = { heldDeadLetters: async () => ({ topicId: "", ranges: [] }), ...none };
 });
 
 afterAll(async () => {
@@ -69,11 +69,14 @@ interface Counted extends Pick<MadePlan["plan"], "matched" | "leftOut" | "leftOu
 }
 
 /** With what was looked at in the read model, and what in the topic. */
-async function count(readModel: LettersReadModel, filter: LetterFilter): Promise<readonly [Counted, number, number]> {
+async function count(
+  readModel: DeadLettersReadModel,
+  filter: DeadLetterFilter,
+): Promise<readonly [Counted, number, number]> {
   const { connection, names, openCodec } = topics;
   const causeOf = ({ offset }: { readonly offset: number }) => (offset % 4 === 1 ? ("deliveredSince" as const) : null);
   const judge = {
-    judge: async (found: readonly JudgedLetter[]) => found.map(({ facts }) => causeOf(facts)),
+    judge: async (found: readonly JudgedDeadLetter[]) => found.map(({ facts }) => causeOf(facts)),
     byRow: () => ({ needsUsers: false, ofAlike: () => ({ causeOf, leavesNone: false }) }),
   };
   const said: Record<string, unknown>[] = [];
@@ -87,7 +90,7 @@ async function count(readModel: LettersReadModel, filter: LetterFilter): Promise
   const planner = new Planner({
     ...{ connection, topic: names.deadLetters, codec: await openCodec<DeadLetter>("dead-letter"), log, readModel },
     ...{ judge, past: new PastPlans({ plans: () => [] }, { id: null }) },
-    ...{ letterTopic: { refresh: async () => topicId }, clock: { nowMs: () => Date.now(), monotonicMs: () => 0 } },
+    ...{ deadLetterTopic: { refresh: async () => topicId }, clock: { nowMs: () => Date.now(), monotonicMs: () => 0 } },
   });
   const input = { purpose: "replay", filter, again: false, ratePerSecond: null } as const;
   const { plan, counts } = await planner.make(input, new AbortController().signal);
@@ -98,7 +101,7 @@ async function count(readModel: LettersReadModel, filter: LetterFilter): Promise
 }
 
 const at = (n: number) => Date.parse(momentOf(n));
-const filter: fc.Arbitrary<LetterFilter> = fc.record(
+const filter: fc.Arbitrary<DeadLetterFilter> = fc.record(
   {
     destinationId: fc.constantFrom("dst_1", "dst_2", "dst_9"),
     reason: fc.constantFrom("window_expired" as const, "rejected_by_receiver" as const),
@@ -125,14 +128,14 @@ it.each(["all", "the newest 50"])("PL3: where it holds %s", async (holds) => {
   );
   const [{ matched, leftOut }, fromReadModel, fromTopic] = await count(readModel, {});
   expect(warned).toEqual([]);
-  expect(matched + leftOut.deliveredSince).toBe(LETTERS);
-  expect(fromReadModel + fromTopic).toBe(LETTERS);
+  expect(matched + leftOut.deliveredSince).toBe(DEAD_LETTERS);
+  expect(fromReadModel + fromTopic).toBe(DEAD_LETTERS);
   expect([fromReadModel > 0, fromTopic > 0]).toEqual([true, true]);
 });
 
-it("PL3: what came after the last letter that it dropped is not read from the topic", async () => {
+it("PL3: what came after the last dead letter that it dropped is not read from the topic", async () => {
   const readModel = readModels.get("all") ?? nobody;
-  const { ranges } = await readModel.heldLetters();
+  const { ranges } = await readModel.heldDeadLetters();
   // Of partition 1 the last old one is its offset 53, and none of partition 0 is older than the stray record.
   expect(ranges.map(({ partition, from }) => [partition, from]).sort()).toEqual([
     [0, 22],
@@ -155,7 +158,7 @@ it("PL3: what it never read, since it may hold no more, is not held", async () =
   const unread = { unreadable: { put: async () => {} }, unknownSchemaMs: 0 };
   const readModel = openReadModel({ connection, openCodec, names, ...bounds, ...unread });
   await eventually(() => expect(readModel.isComplete("dead_letters")).toBe(true));
-  const { ranges } = await readModel.heldLetters();
+  const { ranges } = await readModel.heldDeadLetters();
   expect(ranges).toEqual([{ partition: 0, from: 10, next: 60 }]);
   await readModel.close();
   await other.remove();
@@ -163,7 +166,7 @@ it("PL3: what it never read, since it may hold no more, is not held", async () =
 
 it("PL4: about how many there are to look at is known by the hours that are counted beforehand", async () => {
   const readModel = readModels.get("all") ?? nobody;
-  const held = Array.from({ length: LETTERS }, (_, n) => n).filter((n) => n % 50 !== 7);
+  const held = Array.from({ length: DEAD_LETTERS }, (_, n) => n).filter((n) => n % 50 !== 7);
   expect(await someListed(readModel, {})).toBe(held.length);
   const destinationId = "dst_1";
   expect(await someListed(readModel, { destinationId })).toBe(held.filter((n) => n % 4 === 1).length);
@@ -176,23 +179,23 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
   const readModel = readModels.get("all") ?? nobody;
   const [expected] = await count(nobody, {});
   let raised = 0;
-  const dropping: LettersReadModel = {
+  const dropping: DeadLettersReadModel = {
     ...nobody,
-    letterRows: async (query) => {
+    deadLetterRows: async (query) => {
       const { start } = query;
-      return await readModel.letterRows({ ...query, start: start + raised });
+      return await readModel.deadLetterRows({ ...query, start: start + raised });
     },
     alikeCounts: async () => null,
-    alikeLetters: () => readModel.alikeLetters(),
-    letterEvent: (event) => readModel.letterEvent(event),
+    groupedDeadLetters: () => readModel.groupedDeadLetters(),
+    deadLetterEvent: (event) => readModel.deadLetterEvent(event),
     at: (journal, places) => readModel.at(journal, places),
-    heldLetters: async () => {
-      const held = await readModel.heldLetters();
+    heldDeadLetters: async () => {
+      const held = await readModel.heldDeadLetters();
       const ranges = held.ranges.map((range) => ({ ...range, from: range.from + raised }));
       raised += 1;
       return { ...held, ranges };
     },
-    letterHours: (query) => readModel.letterHours(query),
+    deadLetterHours: (query) => readModel.deadLetterHours(query),
   };
   const [found, fromReadModel] = await count(dropping, {});
   expect([found, fromReadModel, raised]).toEqual([expected, 0, 4]);

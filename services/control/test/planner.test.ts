@@ -4,11 +4,11 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Problem } from "../src/http/problem.ts";
-import type { JudgedLetter, Judging } from "../src/replays/letter-judge.ts";
-import { type LetterReaderOptions, readLetters } from "../src/replays/letter-reader.ts";
-import type { LettersReadModel } from "../src/replays/listed-letters.ts";
+import type { JudgedDeadLetter, Judging } from "../src/replays/dead-letter-judge.ts";
+import { type DeadLetterReaderOptions, readDeadLetters } from "../src/replays/dead-letter-reader.ts";
+import type { DeadLettersReadModel } from "../src/replays/listed-dead-letters.ts";
 import { PlaceSet } from "../src/replays/place-set.ts";
-import { PastPlans } from "../src/replays/plan-letters.ts";
+import { PastPlans } from "../src/replays/plan-dead-letters.ts";
 import { type PlanInput, Planner } from "../src/replays/planner.ts";
 import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
@@ -16,7 +16,7 @@ const ALL: PlanInput = { purpose: "replay", filter: {}, again: false, ratePerSec
 const MANY = 20_000;
 
 let topics: TestTopics;
-let reading: LetterReaderOptions;
+let reading: DeadLetterReaderOptions;
 
 beforeAll(async () => {
   topics = await createTestTopics("planner");
@@ -36,31 +36,31 @@ beforeAll(async () => {
 
 afterAll(() => topics.remove());
 
-type Judge = (found: readonly JudgedLetter[], judging: Judging) => Promise<readonly null[]>;
+type Judge = (found: readonly JudgedDeadLetter[], judging: Judging) => Promise<readonly null[]>;
 
 /** Of a topic without an id the read model is not asked. */
-const nothingHeld: LettersReadModel["heldLetters"] = async () => ({ topicId: "", ranges: [] });
+const nothingHeld: DeadLettersReadModel["heldDeadLetters"] = async () => ({ topicId: "", ranges: [] });
 
-function plannerWith(judge: Judge, heldLetters = nothingHeld): Planner {
+function plannerWith(judge: Judge, heldDeadLetters = nothingHeld): Planner {
   const past = new PastPlans({ plans: () => [] }, { id: null });
   const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-  const letterTopic = { refresh: async () => null };
+  const deadLetterTopic = { refresh: async () => null };
   const none = {
-    ...{ search: notAsked, at: notAsked, letterHours: notAsked },
-    ...{ alikeLetters: notAsked, letterEvent: notAsked, letterRows: notAsked, alikeCounts: notAsked },
+    ...{ search: notAsked, at: notAsked, deadLetterHours: notAsked },
+    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, alikeCounts: notAsked },
   };
-  const readModel = { heldLetters, ...none };
+  const readModel = { heldDeadLetters, ...none };
   const byRow = () => ({ needsUsers: false, ofAlike: () => ({ causeOf: () => null, leavesNone: true }) });
-  return new Planner({ ...reading, judge: { judge, byRow }, past, letterTopic, readModel, clock, log: SILENT_LOG });
+  return new Planner({ ...reading, judge: { judge, byRow }, past, deadLetterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));
-const nobodyLeftOut = async (found: readonly JudgedLetter[]) => found.map(() => null);
+const nobodyLeftOut = async (found: readonly JudgedDeadLetter[]) => found.map(() => null);
 
-it("PL1: letters are read up to an end, whatever stands behind it", async () => {
+it("PL1: dead letters are read up to an end, whatever stands behind it", async () => {
   const offsets: number[] = [];
   const range = { partition: 0, start: 1, end: 5 };
-  for await (const { letters, unreadable, next } of readLetters(reading, range, new AbortController().signal)) {
-    offsets.push(...letters.map(({ facts }) => facts.offset));
+  for await (const { deadLetters, unreadable, next } of readDeadLetters(reading, range, new AbortController().signal)) {
+    offsets.push(...deadLetters.map(({ facts }) => facts.offset));
     expect([unreadable, next]).toEqual([[2], 5]);
   }
   expect(offsets).toEqual([1, 3, 4]);

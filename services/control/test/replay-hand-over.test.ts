@@ -8,7 +8,7 @@ import { startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 /** Some minutes of them, of which a few seconds are needed. */
-const [LETTERS, RATE] = [3000, 20];
+const [DEAD_LETTERS, RATE] = [3000, 20];
 /** A machine that stands still longer than a rebalance waits makes a hand-over a takeover. */
 const TRIES = 5;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   destinationId = (await control.call("POST", "/v1/destinations", input)).body.id;
   const writer = await createLogWriter(topics);
   await writer.deadLetters(
-    Array.from({ length: LETTERS }, (_, n) => deadLetterAt(5, { destinationId, messageId: `${n}` })),
+    Array.from({ length: DEAD_LETTERS }, (_, n) => deadLetterAt(5, { destinationId, messageId: `${n}` })),
   );
 });
 
@@ -46,7 +46,7 @@ const get = async (id: string) => (await control.call("GET", `/v1/replays/${id}`
 async function replayThroughRebalance() {
   const planned = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true, destinationId });
   const id: string = planned.body.plan;
-  expect(planned.body.matched).toBe(LETTERS);
+  expect(planned.body.matched).toBe(DEAD_LETTERS);
   await control.call("POST", "/v1/dead-letters/replay", { plan: id, ratePerSecond: RATE });
   await eventually(() => expect(sentOf(id).length).toBeGreaterThan(10));
   const other = await startTestControl(topics);

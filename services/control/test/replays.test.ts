@@ -101,12 +101,12 @@ async function replay(filter: object): Promise<Record<string, unknown>> {
 }
 
 /** Dead letters of a destination of the test's own, with the user of each. */
-async function lettersOf(destinationId: string, count: number, differing: Partial<DeadLetter> = {}): Promise<void> {
-  const letters = Array.from({ length: count }, (_, n) =>
+async function deadLettersOf(destinationId: string, count: number, differing: Partial<DeadLetter> = {}): Promise<void> {
+  const deadLetters = Array.from({ length: count }, (_, n) =>
     deadLetterAt(5, { destinationId, messageId: `${destinationId}-${n}`, ...differing }),
   );
-  await writer.deadLetters(letters.slice(0, count / 2), 0);
-  await writer.deadLetters(letters.slice(count / 2), 1);
+  await writer.deadLetters(deadLetters.slice(0, count / 2), 0);
+  await writer.deadLetters(deadLetters.slice(count / 2), 1);
 }
 
 describe("a replay", () => {
@@ -187,7 +187,7 @@ describe("a replay", () => {
 describe("what is left out", () => {
   it("is what a replay sent before, unless it is asked for again", async () => {
     const id = await createDestination("before");
-    await lettersOf(id, 4);
+    await deadLettersOf(id, 4);
     const first = await plan({ destinationId: id, messageIds: [`${id}-0`, `${id}-3`] });
     await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
     expect(await ended(first.body.plan)).toMatchObject({ replayed: 2 });
@@ -201,7 +201,7 @@ describe("what is left out", () => {
 
   it("is what was delivered since, of a destination that is off, or that there is no more", async () => {
     const id = await createDestination("since");
-    await lettersOf(id, 4);
+    await deadLettersOf(id, 4);
     const attempt = (n: number, after: number) => attemptAt(5 + after, { destinationId: id, messageId: `${id}-${n}` });
     await writer.attempts([attempt(0, 1), attempt(1, -1), { ...attempt(2, 1), outcome: "retryable" as const }]);
     await writer.attempts([attemptAt(6, { destinationId: "dst_other", messageId: `${id}-3` })]);
@@ -221,7 +221,7 @@ describe("what is left out", () => {
       ...{ url: `https://${name}.example/hook`, status, error: null, durationMs: 1 },
     });
     const lastAttempt = [url("a", 503), url("b", 503)];
-    await lettersOf(id, 2, { lastAttempt });
+    await deadLettersOf(id, 2, { lastAttempt });
     const attempt = (n: number, ...urls: { url: string; status: number; error: null; durationMs: number }[]) =>
       attemptAt(6, {
         ...{ destinationId: id, messageId: `${id}-${n}`, outcome: "retryable" },
@@ -236,7 +236,7 @@ describe("what is left out", () => {
 
   it("is judged again at sending, and what was counted and then not sent is told (Z6)", async () => {
     const id = await createDestination("later off");
-    await lettersOf(id, 12);
+    await deadLettersOf(id, 12);
     const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
     await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
     await eventually(async () => expect((await get(planned)).replayed).toBeGreaterThanOrEqual(1));
@@ -253,7 +253,7 @@ describe("what is left out", () => {
 
   it("tells what came of what it sent, and not of what was sent before", async () => {
     const destinationId = await createDestination("outcomes");
-    await lettersOf(destinationId, 4);
+    await deadLettersOf(destinationId, 4);
     const { id } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })).body;
     expect(await ended(id)).toMatchObject({ replayed: 4, delivered: 0, failedAgain: 0 });
     const of = (n: number, replayId: string | null) => ({
@@ -273,15 +273,15 @@ describe("a plan", () => {
   it("is what is sent, whatever comes, goes on or off meanwhile (Z2)", async () => {
     const [on, off] = [await createDestination("on"), await createDestination("off")];
     await control.call("PATCH", `/v1/destinations/${off}`, { enabled: false });
-    await lettersOf(on, 40);
-    await lettersOf(off, 10);
+    await deadLettersOf(on, 40);
+    await deadLettersOf(off, 10);
     const counted = (await plan({ reason: "window_expired", until: momentOf(60) })).body;
     expect(counted.leftOut).toMatchObject({ destinationOff: expect.any(Number) });
-    await lettersOf(on, 20, { messageId: "late" });
+    await deadLettersOf(on, 20, { messageId: "late" });
     await control.call("PATCH", `/v1/destinations/${off}`, { enabled: true });
     const started = await control.call("POST", "/v1/dead-letters/replay", { plan: counted.plan });
     expect(started.body).toMatchObject({ id: counted.plan, matched: counted.matched });
-    await lettersOf(on, 20, { messageId: "later" });
+    await deadLettersOf(on, 20, { messageId: "later" });
     expect(await ended(counted.plan)).toMatchObject({ state: "done", replayed: counted.matched });
     await eventually(() => expect(seen).toHaveLength(counted.matched));
     expect(seen.filter(({ delivery }) => delivery.destinationId === off)).toEqual([]);
@@ -294,8 +294,8 @@ describe("a replay that runs", () => {
   it("keeps its rate, is paused, resumed and cancelled long before its end, and says how many went", async () => {
     const id = await createDestination("rate");
     // Half a minute, of which a few seconds are needed.
-    const letters = 1500;
-    await lettersOf(id, letters);
+    const deadLetters = 1500;
+    await deadLettersOf(id, deadLetters);
     const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
     const act = (name: string) => control.call("POST", `/v1/replays/${planned}/${name}`);
     const early = await act("pause");
@@ -321,7 +321,7 @@ describe("a replay that runs", () => {
     await eventually(() => expect(seen.length).toBeGreaterThan(paused.replayed), { intervalMs: 10 });
 
     const cancelled = await cancel(planned);
-    expect(cancelled.replayed).toBeLessThan(letters);
+    expect(cancelled.replayed).toBeLessThan(deadLetters);
     await eventually(() => expect(seen).toHaveLength(cancelled.replayed));
     const late = await act("resume");
     expect([late.status, late.body.detail]).toEqual([
@@ -329,7 +329,7 @@ describe("a replay that runs", () => {
       `${planned} is cancelled and cannot be resumed: it has ended`,
     ]);
     expect((await act("cancel")).status).toBe(200);
-    expect((await plan({ destinationId: id })).body.matched).toBe(letters - cancelled.replayed);
+    expect((await plan({ destinationId: id })).body.matched).toBe(deadLetters - cancelled.replayed);
   });
 
   it("is cancelled while it waits for what it is to pass over (Z7)", async () => {
@@ -353,7 +353,7 @@ describe("a replay that runs", () => {
 
   it("lets others wait; a cancelled one ends at once, and a paused one stands in nobody's way (RR1)", async () => {
     const id = await createDestination("in turn");
-    await lettersOf(id, 600);
+    await deadLettersOf(id, 600);
     const start = async (messageIds: readonly string[], ratePerSecond?: number): Promise<string> => {
       const { body } = await plan({ destinationId: id, messageIds });
       return (await control.call("POST", "/v1/dead-letters/replay", { plan: body.plan, ratePerSecond })).body.id;
@@ -382,7 +382,7 @@ describe("a replay that runs", () => {
 
   it("is gone on with by another process where its own ends in order, and nothing goes twice (RR2)", async () => {
     const id = await createDestination("handed over");
-    await lettersOf(id, 100);
+    await deadLettersOf(id, 100);
     const planned = (await plan({ destinationId: id })).body.plan;
     await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 20 });
     await eventually(() => expect(seen.length).toBeGreaterThan(10));

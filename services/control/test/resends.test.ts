@@ -194,12 +194,12 @@ describe("a resend", () => {
     expect(latest.body.data).toMatchObject([{ state: "waiting_retry", attempts: 2 }]);
   });
 
-  it("of a dead letter goes to the URLs that are dead where each is on its own, and names the letter", async () => {
-    const letter = deadLetterAt(4, {
+  it("of a dead letter goes to the URLs that are dead where each is on its own, and names the dead letter", async () => {
+    const deadLetter = deadLetterAt(4, {
       ...{ destinationId: eachId, sourceId, messageId: "dead", replays: 2, replayId: "rpl_before" },
       lastAttempt: [{ url: URLS[1] ?? "", status: 503, error: null, durationMs: 5 }],
     });
-    await writer.deadLetters([letter]);
+    await writer.deadLetters([deadLetter]);
     await known("dead");
     const { status, body } = await resend("dead", eachId);
     expect(status).toBe(202);
@@ -236,13 +236,13 @@ describe("a resend", () => {
   });
 
   it("is of the attempt that came after a dead letter", async () => {
-    const letter = { destinationId, sourceId, messageId: "after-dead", body: Buffer.from("old") };
-    await writer.deadLetters([deadLetterAt(2, letter)]);
+    const deadLetter = { destinationId, sourceId, messageId: "after-dead", body: Buffer.from("old") };
+    await writer.deadLetters([deadLetterAt(2, deadLetter)]);
     await attempted(await routed("after-dead", { body: Buffer.from("new") }), 9);
     await eventually(async () => {
       const logs = ["/v1/deliveries?messageId=after-dead", `/v1/dead-letters?destinationId=${destinationId}`];
-      const [attempts, letters] = await Promise.all(logs.map((log) => control.call("GET", log)));
-      expect([attempts?.body.data, letters?.body.data]).toMatchObject(
+      const [attempts, deadLetters] = await Promise.all(logs.map((log) => control.call("GET", log)));
+      expect([attempts?.body.data, deadLetters?.body.data]).toMatchObject(
         Array(2).fill(expect.arrayContaining([expect.objectContaining({ messageId: "after-dead" })])),
       );
     });

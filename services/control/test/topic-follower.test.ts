@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => topics.remove());
 
 /** A follower of dead letters; an answer to each call of its store, and to its owner's. */
-async function followLetters(
+async function followDeadLetters(
   connection: KafkaConnection,
   { topicId, next, held }: { readonly topicId: string; readonly next: number; readonly held?: Promise<void> },
 ) {
@@ -55,7 +55,7 @@ async function followLetters(
 it("tells its owner of a topic that was made anew before it began to read", async () => {
   const writer = await createLogWriter(topics);
   await writer.deadLetters([deadLetterAt(0, { messageId: "m" }), deadLetterAt(1, { messageId: "n" })]);
-  const { follower, taken, told } = await followLetters(topics.connection, { topicId: OLD_TOPIC_ID, next: 1 });
+  const { follower, taken, told } = await followDeadLetters(topics.connection, { topicId: OLD_TOPIC_ID, next: 1 });
   try {
     await eventually(() => expect(told[0]).toMatchObject({ code: "offset_out_of_range" }));
     expect(taken).toEqual([]);
@@ -72,7 +72,7 @@ it("takes half a megabyte of a partition at once, however much waits there", asy
     await writer.deadLetters([deadLetterAt(index, { messageId: `large ${index}`, body: randomBytes(300_000) })]);
   }
   const watch = watchFetches(topics.connection);
-  const { follower, taken } = await followLetters(watch.connection, { topicId: "", next: end });
+  const { follower, taken } = await followDeadLetters(watch.connection, { topicId: "", next: end });
   try {
     await eventually(() => expect(taken.at(-1)?.next).toBe(end + count));
     expect(Math.max(...watch.fetches.map(({ maxBytes }) => maxBytes))).toBe(512 * 1024);
@@ -88,7 +88,7 @@ it("TF6: says how far its first reading is until all that stood there was read",
   const [{ end = 0 } = {}] = await topicOffsets(topics.connection, topics.names.deadLetters);
   await writer.deadLetters([1, 2, 3].map((n) => deadLetterAt(n, { messageId: `first ${n}` })));
   const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
-  const { follower } = await followLetters(topics.connection, { topicId: "", next: end, held });
+  const { follower } = await followDeadLetters(topics.connection, { topicId: "", next: end, held });
   try {
     expect(follower.reading).toBeNull();
     await eventually(() => expect(follower.reading).toEqual({ left: 3, of: 3 }));

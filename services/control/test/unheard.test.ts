@@ -181,8 +181,8 @@ async function whenRead(ask: () => Promise<Answer>): Promise<Answer> {
 describe("NH1: what another process made a moment ago is there", () => {
   beforeAll(async () => {
     const { id } = await make("/v1/destinations", { ...destinationOf([]), enabled: true });
-    const letters = [1, 2].map((n) => deadLetterAt(n, { destinationId: id }));
-    await (await createLogWriter(topics)).deadLetters(letters);
+    const deadLetters = [1, 2].map((n) => deadLetterAt(n, { destinationId: id }));
+    await (await createLogWriter(topics)).deadLetters(deadLetters);
   });
 
   it.each(Object.entries(CASES))("%s", async (_, { make: write, asks, status }) => {

@@ -52,10 +52,10 @@ describe("a record that control cannot read", () => {
     await writer.attempts([attemptAt(1)]);
     await writer.deadLetters([deadLetterAt(1)]);
     await eventually(async () => {
-      const [attempts, letters] = await Promise.all(
+      const [attempts, deadLetters] = await Promise.all(
         ["deliveries", "dead-letters"].map((path) => control.call("GET", `/v1/${path}`)),
       );
-      expect([attempts?.body.data.length, letters?.body.data.length]).toEqual([1, 1]);
+      expect([attempts?.body.data.length, deadLetters?.body.data.length]).toEqual([1, 1]);
     });
     await eventually(async () => expect(await list()).toHaveLength(6));
     expect(await list(`?topic=${names.audiences}`)).toMatchObject([

@@ -30,13 +30,13 @@ async function connect(id: string): Promise<number> {
 }
 
 /** The `count`th dead letter of this message, with its headers. */
-async function letterOf(messageId: string, count = 1) {
+async function deadLetterOf(messageId: string, count = 1) {
   return eventually(() => {
     const indexes = installation.deadLetters.flatMap((each, index) => (each.messageId === messageId ? [index] : []));
     const index = indexes[count - 1];
-    const [letter, headers] = [installation.deadLetters[index ?? -1], installation.deadLetterHeaders[index ?? -1]];
-    if (letter === undefined || headers === undefined) throw new Error(`no dead letter of ${messageId} yet`);
-    return { letter, headers };
+    const [deadLetter, headers] = [installation.deadLetters[index ?? -1], installation.deadLetterHeaders[index ?? -1]];
+    if (deadLetter === undefined || headers === undefined) throw new Error(`no dead letter of ${messageId} yet`);
+    return { deadLetter, headers };
   });
 }
 
@@ -53,26 +53,26 @@ describe("a dead letter", () => {
     await installation.send([
       { messageId: "m-history", destinationId: "history", configOffset, user: "user:7", ...origin, ...beside },
     ]);
-    const { letter, headers } = await letterOf("m-history");
-    expect(attemptsAndStatuses(letter)).toEqual([
+    const { deadLetter, headers } = await deadLetterOf("m-history");
+    expect(attemptsAndStatuses(deadLetter)).toEqual([
       [1, null, [503]],
       [2, null, [502]],
       [3, null, [500]],
     ]);
-    const times = letter.history.map((each) => each.startedAtMs);
+    const times = deadLetter.history.map((each) => each.startedAtMs);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(letter.firstAttemptAtMs).toBe(times[0]);
+    expect(deadLetter.firstAttemptAtMs).toBe(times[0]);
     expect(times[0]).toBeGreaterThanOrEqual(startedAtMs);
     expect((times[2] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(900);
-    expect(letter).toMatchObject({
+    expect(deadLetter).toMatchObject({
       ...{ reason: "window_expired", reasonClass: "receiver", attempts: 3, userKey: "user:7", ...beside, ...origin },
       ...{ originTopic: installation.names.events, replayId: null, replays: 0, replayedFrom: null },
     });
     expect(headers).toEqual({
       ...{ reason: "window_expired", "reason-class": "receiver", "destination-id": "history", "source-id": "src_1" },
       ...{ "message-id": "m-history", type: "track", event: "Bought", "user-key": "user:7" },
-      ...{ attempts: "3", deferrals: "0", statuses: "500", "received-at-ms": String(letter.receivedAtMs) },
-      ...{ "dead-at-ms": String(letter.deadAtMs), "window-start-ms": String(letter.windowStartMs) },
+      ...{ attempts: "3", deferrals: "0", statuses: "500", "received-at-ms": String(deadLetter.receivedAtMs) },
+      ...{ "dead-at-ms": String(deadLetter.deadAtMs), "window-start-ms": String(deadLetter.windowStartMs) },
       ...{ "first-attempt-at-ms": String(times[0]), "origin-topic": installation.names.events },
       ...{ "origin-partition": "1", "origin-offset": "77" },
     });
@@ -87,8 +87,8 @@ describe("a dead letter", () => {
     await eventually(() => expect(receiver.requestsTo("/takeover").length).toBeGreaterThan(0));
     delivery = await installation.startDelivery({ schedule: SCHEDULE });
     await first.stop();
-    const { letter } = await letterOf("m-takeover");
-    expect(attemptsAndStatuses(letter)).toEqual([
+    const { deadLetter } = await deadLetterOf("m-takeover");
+    expect(attemptsAndStatuses(deadLetter)).toEqual([
       [1, null, [503]],
       [2, null, [503]],
       [3, null, [503]],
@@ -99,18 +99,18 @@ describe("a dead letter", () => {
     receiver.script("/again", [{ status: 410 }, { status: 503 }, { status: 410 }]);
     const configOffset = await connect("again");
     await installation.send([{ messageId: "m-again", destinationId: "again", configOffset, originOffset: 4 }]);
-    const { letter: first } = await letterOf("m-again");
+    const { deadLetter: first } = await deadLetterOf("m-again");
     const from = `${installation.names.deadLetters}/0/12`;
     const value = installation.encode({ ...replayedDelivery(first), messageId: "m-again" });
     const progress = replayedProgress(first, { replayId: "rpl_1", from, urls: null });
     await installation.sendRaw(installation.names.deliveries, value, encodeProgress(progress));
-    const { letter, headers } = await letterOf("m-again", 2);
-    expect(attemptsAndStatuses(letter)).toEqual([
+    const { deadLetter, headers } = await deadLetterOf("m-again", 2);
+    expect(attemptsAndStatuses(deadLetter)).toEqual([
       [1, null, [410]],
       [1, "rpl_1", [503]],
       [2, "rpl_1", [410]],
     ]);
-    expect(letter).toMatchObject({
+    expect(deadLetter).toMatchObject({
       ...{ attempts: 2, replayId: "rpl_1", replays: 1, replayedFrom: from, reasonClass: "configuration" },
       ...{ originTopic: installation.names.events, originOffset: 4, firstAttemptAtMs: first.firstAttemptAtMs },
     });

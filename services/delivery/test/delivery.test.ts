@@ -134,17 +134,17 @@ describe("a receiver that fails for a while", () => {
     receiver.script("/down", { status: 500, body: "no" });
     const configOffset = await connect("down");
     await installation.send([{ messageId: "m-down", destinationId: "down", configOffset }]);
-    const [letter] = await eventually(() => {
+    const [deadLetter] = await eventually(() => {
       expect(deadLettersOf("m-down")).toHaveLength(1);
       return deadLettersOf("m-down");
     });
-    expect(letter).toMatchObject({
+    expect(deadLetter).toMatchObject({
       reason: "window_expired",
       attempts: 4,
       destinationId: "down",
       lastAttempt: [{ url: `${receiver.url}/down`, status: 500, error: null }],
     });
-    expect(String(letter?.body)).toBe('{"type":"track","event":"m-down"}');
+    expect(String(deadLetter?.body)).toBe('{"type":"track","event":"m-down"}');
     expect(receiver.requestsTo("/down")).toHaveLength(4);
   });
 

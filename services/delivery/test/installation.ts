@@ -82,8 +82,8 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
   const deadLetterHeaders: Record<string, string>[] = [];
   const attempts: AttemptRecord[] = [];
   const waiting: Waiting[] = [];
-  await follow<DeadLetter>(names.deadLetters, (letter, { headers }) => {
-    deadLetters.push(letter);
+  await follow<DeadLetter>(names.deadLetters, (deadLetter, { headers }) => {
+    deadLetters.push(deadLetter);
     deadLetterHeaders.push(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])));
   });
   await follow<AttemptBatch>(names.attempts, (batch) => attempts.push(...batch.attempts));

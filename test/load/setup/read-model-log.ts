@@ -30,7 +30,7 @@ export async function writeLog(
 ): Promise<void> {
   const connection = connectKafka({ brokers: system.stack.brokers, clientId: "log", log: SILENT_LOG });
   const openCodec = createOpenCodec({ url: system.stack.schemaRegistry, names });
-  const [attempts, letters] = [
+  const [attempts, deadLetters] = [
     await openCodec<AttemptBatch>("attempt-batch"),
     await openCodec<DeadLetter>("dead-letter"),
   ];
@@ -45,7 +45,7 @@ export async function writeLog(
   };
   const single = (n: number): OutgoingRecord => {
     const id = destinationOf(n);
-    const value = letters.encode({ ...letter(n, startMs + n, id), originTopic: names.events });
+    const value = deadLetters.encode({ ...deadLetter(n, startMs + n, id), originTopic: names.events });
     return { topic: names.deadLetters, key: `${id}:user-${n % LOGGED_USERS}`, value };
   };
   for (let from = 0; from < count; from += STEP) {
@@ -89,7 +89,7 @@ function attempt(n: number, startedAtMs: number, destinationId: string): Attempt
   };
 }
 
-function letter(n: number, deadAtMs: number, destinationId: string): Omit<DeadLetter, "originTopic"> {
+function deadLetter(n: number, deadAtMs: number, destinationId: string): Omit<DeadLetter, "originTopic"> {
   const url = { url: "https://receiver.example/hooks/posthaste", status: 503, error: null, durationMs: 41.2 };
   return {
     ...{ messageId: `letter-${n}`, sourceId: "src_0000000000000001", destinationId, type: "track" },

@@ -4,9 +4,14 @@ import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { positiveNumber, wholeNumber } from "../options.ts";
-import { EXPORT_FORMATS, type ExportOptions, exportLetters } from "./export-letters.ts";
+import {
+  type DeadLetterFilter,
+  deadLetterFilterQuery,
+  withDeadLetterFilter,
+  withNamedDeadLetters,
+} from "./dead-letter-filter.ts";
+import { EXPORT_FORMATS, type ExportOptions, exportDeadLetters } from "./export-dead-letters.ts";
 import { type FollowedList, followRows, withFollow } from "./follow.ts";
-import { type LetterFilter, letterQuery, withLetterFilter, withNamedLetters } from "./letter-filter.ts";
 import { printRead } from "./print-read.ts";
 import { type PurgeOptions, purge } from "./purge.ts";
 import { type ReplayOptions, replay } from "./replay.ts";
@@ -32,19 +37,19 @@ export function addDeadLetters(program: Command, perform: Perform): void {
   addPurge(deadLetters, perform);
 }
 
-interface ListOptions extends LetterFilter, FollowedList {
+interface ListOptions extends DeadLetterFilter, FollowedList {
   readonly open?: boolean;
   readonly limit: number;
 }
 
 function addList(deadLetters: Command, perform: Perform): void {
-  withFollow(withLetterFilter(deadLetters.command("list")), ["since", "until", "limit", "open"])
+  withFollow(withDeadLetterFilter(deadLetters.command("list")), ["since", "until", "limit", "open"])
     .description("list dead letters, newest first; ends with 3 when nothing matches")
     .option("--open", "only those that were neither delivered since nor sent again in vain")
     .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
     .action(({ limit, open, follow, giveUp, ...filter }: ListOptions, command: Command) =>
       perform(command, async (context) => {
-        const query = letterQuery(filter);
+        const query = deadLetterFilterQuery(filter);
         if (follow === true) return followRows(context, { topic: "dead-letters", query, giveUp, columns: COLUMNS });
         const asked = open === true ? { ...query, open: "true" } : query;
         return printRead(context, await context.api.listRead(PATH, limit, asked), COLUMNS);
@@ -62,11 +67,15 @@ function addList(deadLetters: Command, perform: Perform): void {
 }
 
 function addCount(deadLetters: Command, perform: Perform): void {
-  withLetterFilter(deadLetters.command("count"))
+  withDeadLetterFilter(deadLetters.command("count"))
     .description("count dead letters by destination and reason; ends with 3 when nothing matches")
-    .action((filter: LetterFilter, command: Command) =>
+    .action((filter: DeadLetterFilter, command: Command) =>
       perform(command, async (context) => {
-        const counts = await context.api.listRead(`${PATH}/counts`, Number.POSITIVE_INFINITY, letterQuery(filter));
+        const counts = await context.api.listRead(
+          `${PATH}/counts`,
+          Number.POSITIVE_INFINITY,
+          deadLetterFilterQuery(filter),
+        );
         return printRead(context, counts, COUNT_COLUMNS);
       }),
     )
@@ -77,14 +86,14 @@ function addCount(deadLetters: Command, perform: Perform): void {
 }
 
 function addGroups(deadLetters: Command, perform: Perform): void {
-  withLetterFilter(deadLetters.command("groups"))
+  withDeadLetterFilter(deadLetters.command("groups"))
     .description(
       "dead letters by destination, reason and error, with what helps, those with the most open first; " +
         "ends with 3 when nothing matches",
     )
-    .action((filter: LetterFilter, command: Command) =>
+    .action((filter: DeadLetterFilter, command: Command) =>
       perform(command, async (context) => {
-        const query = letterQuery(filter);
+        const query = deadLetterFilterQuery(filter);
         const patience = { extraMs: GROUPS_MS };
         const groups = await context.api.listRead(`${PATH}/groups`, Number.POSITIVE_INFINITY, query, patience);
         return printRead(context, groups, GROUP_COLUMNS);
@@ -113,12 +122,12 @@ function addShow(deadLetters: Command, perform: Perform): void {
 }
 
 function addExport(deadLetters: Command, perform: Perform): void {
-  withLetterFilter(deadLetters.command("export"))
+  withDeadLetterFilter(deadLetters.command("export"))
     .description("all that match, with their bodies, as one file of any size")
     .addOption(new Option("--format <format>", "of the file").choices(EXPORT_FORMATS).default("ndjson"))
     .option("--output <path>", "write there instead of standard output; there is no such file until it is whole")
     .action((options: ExportOptions, command: Command) =>
-      perform(command, (context) => exportLetters(context, options)),
+      perform(command, (context) => exportDeadLetters(context, options)),
     )
     .addHelpText(
       "after",
@@ -132,7 +141,7 @@ function addExport(deadLetters: Command, perform: Perform): void {
 }
 
 function addReplay(deadLetters: Command, perform: Perform): void {
-  withNamedLetters(deadLetters.command("replay"))
+  withNamedDeadLetters(deadLetters.command("replay"))
     .description("count dead letters, send those again, and wait until that is done; ends with 3 when nothing matches")
     .option("--dry-run", "count them only; the plan can be started for an hour")
     .option("--plan <id>", "start what a dry run counted, instead of counting")
@@ -151,7 +160,7 @@ function addReplay(deadLetters: Command, perform: Perform): void {
 }
 
 function addPurge(deadLetters: Command, perform: Perform): void {
-  withNamedLetters(deadLetters.command("purge"))
+  withNamedDeadLetters(deadLetters.command("purge"))
     .description("count dead letters, and have them be seen and replayed no more; ends with 3 when nothing matches")
     .option("--dry-run", "count them only; the plan can be carried out for an hour")
     .option("--plan <id>", "purge what a dry run counted, instead of counting")

@@ -2,12 +2,12 @@
 import type { Context } from "../context.ts";
 import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
-import { letterBody, type NamedLetters } from "./letter-filter.ts";
-import { assertPlanAlone, confirmPlan, type LetterPlan, makePlan, planId } from "./letter-plan.ts";
+import { deadLetterBody, type NamedDeadLetters } from "./dead-letter-filter.ts";
+import { assertPlanAlone, confirmPlan, type DeadLetterPlan, makePlan, planId } from "./dead-letter-plan.ts";
 
 const PATH = "/v1/dead-letters/purge";
 
-export interface PurgeOptions extends NamedLetters {
+export interface PurgeOptions extends NamedDeadLetters {
   readonly dryRun?: boolean;
   readonly plan?: string;
 }
@@ -15,24 +15,24 @@ export interface PurgeOptions extends NamedLetters {
 /** 0 when they are purged, 3 when nothing matched. */
 export async function purge(context: Context, { dryRun, plan: id, ...filter }: PurgeOptions): Promise<ExitCode> {
   const { api, printer } = context;
-  const body = letterBody(filter);
+  const body = deadLetterBody(filter);
   const plan = id === undefined ? await newPlan(context, body) : await heldPlan(context, id, body);
-  const letters = counted(plan.matched, "dead letter");
+  const deadLetters = counted(plan.matched, "dead letter");
   if (plan.matched === 0 || dryRun === true) {
     printer.document(plan.answer);
-    printer.say(plan.matched === 0 ? "nothing matches" : `would purge ${letters}`);
+    printer.say(plan.matched === 0 ? "nothing matches" : `would purge ${deadLetters}`);
     if (plan.id !== null)
       printer.say(`  posthaste dead-letters purge --plan ${plan.id}   purges these, within an hour`);
     return plan.matched === 0 ? EXIT.no : EXIT.done;
   }
-  await confirmPlan(context, `Purge ${letters}, for good?`, plan);
+  await confirmPlan(context, `Purge ${deadLetters}, for good?`, plan);
   const purged = await api.call("POST", PATH, { plan: planId(plan) });
   printer.document(purged);
-  printer.say(`purged ${letters}; the topic keeps the bytes until ${purged.bytesKeptUntil}`);
+  printer.say(`purged ${deadLetters}; the topic keeps the bytes until ${purged.bytesKeptUntil}`);
   return EXIT.done;
 }
 
-async function newPlan(context: Context, body: object): Promise<LetterPlan> {
+async function newPlan(context: Context, body: object): Promise<DeadLetterPlan> {
   if (Object.keys(body).length > 0) return await makePlan(context, PATH, body);
   throw new CliError(EXIT.usage, "say which dead letters are to be purged", {
     hint: "posthaste dead-letters purge --help shows by what they can be named",
@@ -40,7 +40,7 @@ async function newPlan(context: Context, body: object): Promise<LetterPlan> {
 }
 
 /** What a dry run counted. */
-async function heldPlan({ api }: Context, id: string, filter: object): Promise<LetterPlan> {
+async function heldPlan({ api }: Context, id: string, filter: object): Promise<DeadLetterPlan> {
   assertPlanAlone(filter);
   const answer = await api.call("POST", PATH, { plan: id, dryRun: true });
   return { answer, matched: Number(answer.matched), id };

@@ -3,13 +3,13 @@ import type { Context } from "../context.ts";
 import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
-import { letterBody, type NamedLetters } from "./letter-filter.ts";
-import { assertPlanAlone, confirmPlan, makePlan, planId } from "./letter-plan.ts";
+import { deadLetterBody, type NamedDeadLetters } from "./dead-letter-filter.ts";
+import { assertPlanAlone, confirmPlan, makePlan, planId } from "./dead-letter-plan.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
 const PATH = "/v1/dead-letters/replay";
 
-export interface ReplayOptions extends NamedLetters {
+export interface ReplayOptions extends NamedDeadLetters {
   readonly dryRun?: boolean;
   readonly plan?: string;
   readonly again?: boolean;
@@ -22,7 +22,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
   const { api, printer } = context;
   const { dryRun, plan, again, ratePerSecond, wait, ...filter } = options;
   const id =
-    plan === undefined ? await plannedId(context, options) : await namedPlan(context, plan, letterBody(filter));
+    plan === undefined ? await plannedId(context, options) : await namedPlan(context, plan, deadLetterBody(filter));
   if (id === null) return EXIT.no;
   if (dryRun === true) return EXIT.done;
   const started = await api.call("POST", PATH, given({ plan: id, ratePerSecond }));
@@ -37,7 +37,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
 async function plannedId(context: Context, options: ReplayOptions): Promise<string | null> {
   const { printer } = context;
   const { dryRun, plan: _, again, ratePerSecond, wait: __, ...filter } = options;
-  const plan = await makePlan(context, PATH, given({ ...letterBody(filter), again, ratePerSecond }));
+  const plan = await makePlan(context, PATH, given({ ...deadLetterBody(filter), again, ratePerSecond }));
   if (plan.matched === 0) {
     printer.document(plan.answer);
     printer.say("nothing matches");

@@ -6,7 +6,7 @@ import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
 import type { Printer } from "../printer.ts";
 import { startProgress } from "../progress.ts";
-import { leftOutWords } from "./letter-plan.ts";
+import { leftOutWords } from "./dead-letter-plan.ts";
 
 const LOOK_MS = 250;
 /** A replay goes on while its control is replaced, which takes less than this. */

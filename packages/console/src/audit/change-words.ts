@@ -14,7 +14,7 @@ export const WAY_WORDS: Readonly<Record<Change["way"], string>> = {
 
 /** `changeSource` as words: change source. */
 export function operationWords(operation: string): string {
-  return operation.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return operation.replace(/([A-Z])/g, (deadLetter) => ` ${deadLetter.toLowerCase()}`);
 }
 
 type Deed = Pick<Change, "operation" | "target" | "changes">;
@@ -33,7 +33,7 @@ function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) 
     return change?.to ?? change?.from ?? null;
   };
   const id = changed("destinationId") ?? /"destinationId":"(\w+)"/.exec(changed("filter") ?? "")?.[1] ?? null;
-  if (id === null && OF_LETTERS.test(operation)) return "several destinations";
+  if (id === null && OF_DEAD_LETTERS.test(operation)) return "several destinations";
   const known = nameOf(id ?? target);
   if (known !== (id ?? target)) return known;
   return changed("name") ?? KINDS.find(([prefix]) => known.startsWith(prefix))?.[1] ?? known;
@@ -45,7 +45,7 @@ function switched({ operation, changes: [only, ...others] }: Deed): "turnOn" | "
   return only.to === "true" ? "turnOn" : "turnOff";
 }
 
-const OF_LETTERS = /^(?:replay|purge)/;
+const OF_DEAD_LETTERS = /^(?:replay|purge)/;
 
 /** By the first word of the operation. */
 const DEEDS: Readonly<Record<string, string>> = {

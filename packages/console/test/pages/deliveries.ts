@@ -19,7 +19,7 @@ export const deadLettersPage: TestedPage = {
   shows: ["window expired", "503", "receiver: the receiver did not take it before its retries ended"],
 };
 
-export const lettersPage: TestedPage = {
+export const deadLettersListPage: TestedPage = {
   ...{ route: "/dead-letters/letters", path: "/dead-letters/letters?reason=window_expired&error=503" },
   ...{ title: "Letters · Posthaste", reads: "GET /v1/dead-letters" },
   empty: { "GET /v1/dead-letters": { body: { ...NONE, leftOut: { suppressed: 0, purged: 0 } } } },

@@ -7,7 +7,7 @@ import { audiencePage, audiencesPage } from "./audiences.ts";
 import { destinationPage, destinationsPage, sourcePage, sourcesPage } from "./configuration.ts";
 import { connectPage, firstEventPage, testReceiversPage } from "./connect.ts";
 import { deletionPage, deletionsPage } from "./deletions.ts";
-import { deadLettersPage, deliveriesPage, lettersPage } from "./deliveries.ts";
+import { deadLettersListPage, deadLettersPage, deliveriesPage } from "./deliveries.ts";
 import { eventPage, eventsPage } from "./event.ts";
 import { overviewPage } from "./overview.ts";
 import { replayPage, reviewPage } from "./replay.ts";
@@ -21,7 +21,7 @@ export const EVENT_PAGES: readonly TestedPage[] = [
   eventPage,
   deliveriesPage,
   deadLettersPage,
-  lettersPage,
+  deadLettersListPage,
   reviewPage,
   replayPage,
   deletionsPage,

@@ -57,7 +57,7 @@ export interface PastAttempt {
 /** One record of `posthaste.dead-letters`; its fields are those of `schemas/dead-letter.avsc`. */
 export interface DeadLetter extends Delivery {
   readonly reason: DeadLetterReason | Other;
-  /** `other` in a letter from before classes. */
+  /** `other` in a dead letter from before classes. */
   readonly reasonClass: ReasonClass | Other;
   readonly deadAtMs: number;
   readonly attempts: number;
@@ -70,7 +70,7 @@ export interface DeadLetter extends Delivery {
    * delivery was given up without an attempt.
    */
   readonly lastAttempt: readonly DeadUrl[];
-  /** The user key (`userKeyOf`). Null in a letter from before this field, and in one that a deletion asked for. */
+  /** The user key (`userKeyOf`). Null in a dead letter from before this field, and in one that a deletion asked for. */
   readonly userKey: string | null;
   /**
    * When the delivery's first attempt began, before any replay, in ms since the epoch; null where that is not known.

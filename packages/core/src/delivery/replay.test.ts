@@ -5,7 +5,7 @@ import { NO_PROGRESS } from "./delivery.ts";
 import { NO_INCARNATION } from "./origin.ts";
 import { isOriginKnown, replayedDelivery, replayedProgress } from "./replay.ts";
 
-const letter: DeadLetter = {
+const deadLetter: DeadLetter = {
   ...{ messageId: "m", sourceId: "s", destinationId: "d", type: "page", receivedAtMs: 1, configOffset: 2 },
   ...{ originIncarnation: 3, originPartition: 4, originOffset: 5, body: Buffer.from("{}"), event: "Home" },
   ...{ restJson: '{"category":"c"}', reason: "window_expired", reasonClass: "receiver", deadAtMs: 6, attempts: 1 },
@@ -15,36 +15,36 @@ const letter: DeadLetter = {
 };
 
 describe("a replayed delivery", () => {
-  it("O3: is the letter's without the incarnation of its origin, whose place it keeps", () => {
-    const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = letter;
-    expect(replayedDelivery(letter)).toEqual({
+  it("O3: is the dead letter's without the incarnation of its origin, whose place it keeps", () => {
+    const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = deadLetter;
+    expect(replayedDelivery(deadLetter)).toEqual({
       ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson },
       ...{ originIncarnation: NO_INCARNATION, originPartition: 4, originOffset: 5 },
     });
   });
 
-  it("keeps the place of a letter that says it by the incarnation alone, and of one that was replayed before", () => {
+  it("keeps the place of a dead letter that says it by the incarnation alone, and of one that was replayed before", () => {
     for (const known of [
-      { ...letter, originTopic: null },
-      { ...letter, originIncarnation: NO_INCARNATION },
+      { ...deadLetter, originTopic: null },
+      { ...deadLetter, originIncarnation: NO_INCARNATION },
     ]) {
       expect(replayedDelivery(known)).toMatchObject({ originPartition: 4, originOffset: 5 });
     }
   });
 
-  it("names no place where the letter knows none, so that its own next letter does not either", () => {
-    const replayed = replayedDelivery({ ...letter, originTopic: null, originIncarnation: NO_INCARNATION });
-    const { replay } = replayedProgress(letter, { replayId: "rpl_1", from: "t/0/1", urls: null });
+  it("names no place where the dead letter knows none, so that its own next dead letter does not either", () => {
+    const replayed = replayedDelivery({ ...deadLetter, originTopic: null, originIncarnation: NO_INCARNATION });
+    const { replay } = replayedProgress(deadLetter, { replayId: "rpl_1", from: "t/0/1", urls: null });
     expect(replayed).toMatchObject({ originPartition: -1, originOffset: -1 });
     expect(isOriginKnown(replayed, replay)).toBe(false);
-    expect(isOriginKnown(replayedDelivery(letter), replay)).toBe(true);
-    expect(isOriginKnown(replayedDelivery(letter), null)).toBe(false);
-    expect(isOriginKnown(letter, null)).toBe(true);
+    expect(isOriginKnown(replayedDelivery(deadLetter), replay)).toBe(true);
+    expect(isOriginKnown(replayedDelivery(deadLetter), null)).toBe(false);
+    expect(isOriginKnown(deadLetter, null)).toBe(true);
   });
 
   it("starts anew but for its history, and says which replay it is of, how often and from where", () => {
     const progress = replayedProgress(
-      { ...letter, replays: 2 },
+      { ...deadLetter, replays: 2 },
       { replayId: "rpl_3", from: "dead/1/9", urls: ["https://a.example/"] },
     );
     expect(progress).toEqual({
@@ -53,6 +53,6 @@ describe("a replayed delivery", () => {
       history: progress.history,
       replay: { id: "rpl_3", count: 3, from: "dead/1/9" },
     });
-    expect(decodeHistory(progress.history)).toEqual(letter.history);
+    expect(decodeHistory(progress.history)).toEqual(deadLetter.history);
   });
 });

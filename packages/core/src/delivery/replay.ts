@@ -22,9 +22,9 @@ export function resentDelivery(delivery: Delivery, isKnown: boolean): Delivery {
 }
 
 /** The delivery of a dead letter that is sent again. */
-export function replayedDelivery(letter: DeadLetter): Delivery {
-  // A letter from before `originTopic` says by its incarnation whether it knows where it came from.
-  return resentDelivery(letter, letter.originTopic !== null || letter.originIncarnation !== NO_INCARNATION);
+export function replayedDelivery(deadLetter: DeadLetter): Delivery {
+  // A dead letter from before `originTopic` says by its incarnation whether it knows where it came from.
+  return resentDelivery(deadLetter, deadLetter.originTopic !== null || deadLetter.originIncarnation !== NO_INCARNATION);
 }
 
 export interface ReplayTerms {

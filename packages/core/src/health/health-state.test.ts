@@ -160,7 +160,7 @@ describe("the state of a destination", () => {
 
 describe("whom a destination needs", () => {
   const FAILED: RecentAttempts = { delivered: 90, failed: 10, failingSinceMs: 1000 };
-  const NOTHING_OWED: OwedDeliveries = { openLetters: 0, waiting: 0 };
+  const NOTHING_OWED: OwedDeliveries = { openDeadLetters: 0, waiting: 0 };
   const again = (...held: readonly Partial<DestinationHealth>[]) =>
     judgeHealth(
       DESTINATION,
@@ -192,11 +192,11 @@ describe("whom a destination needs", () => {
     ]);
   });
 
-  it("HJ3: nobody, once a failing one delivers again and no letter is open and nothing waits", () => {
+  it("HJ3: nobody, once a failing one delivers again and no dead letter is open and nothing waits", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
     expect(isNeeding(judged, NOTHING_OWED, 3000)).toBe(false);
-    expect(isNeeding(judged, { ...NOTHING_OWED, openLetters: 1 }, 99_000)).toBe(true);
-    expect(isNeeding(judged, { ...NOTHING_OWED, openLetters: null }, 99_000)).toBe(true);
+    expect(isNeeding(judged, { ...NOTHING_OWED, openDeadLetters: 1 }, 99_000)).toBe(true);
+    expect(isNeeding(judged, { ...NOTHING_OWED, openDeadLetters: null }, 99_000)).toBe(true);
     const failing = again({ deliveredAtMs: 1000, failedAtMs: 2000 });
     expect(isNeeding(failing, NOTHING_OWED, 3000)).toBe(true);
   });
@@ -204,13 +204,13 @@ describe("whom a destination needs", () => {
   it("HJ3: nobody though something waits, once no attempt failed for a minute", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
     for (const waiting of [1, null]) {
-      expect(isNeeding(judged, { openLetters: 0, waiting }, 62_499)).toBe(true);
-      expect(isNeeding(judged, { openLetters: 0, waiting }, 62_500)).toBe(false);
+      expect(isNeeding(judged, { openDeadLetters: 0, waiting }, 62_499)).toBe(true);
+      expect(isNeeding(judged, { openDeadLetters: 0, waiting }, 62_500)).toBe(false);
     }
   });
 
   it("HJ3: somebody while a breaker is open, and nobody where it is healthy or off, whatever it owes", () => {
-    const owed = { openLetters: 5, waiting: 5 };
+    const owed = { openDeadLetters: 5, waiting: 5 };
     const open = judgeHealth(DESTINATION, [health({ urls: [urlHealth(OPEN)] })], NO_ATTEMPTS);
     expect(isNeeding(open, NOTHING_OWED, 99_000)).toBe(true);
     expect(isNeeding(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);

@@ -63,7 +63,7 @@ export interface JudgedHealth {
 /** What a destination still owes; null where that is not known. */
 export interface OwedDeliveries {
   /** Its dead letters that were not delivered since. */
-  readonly openLetters: number | null;
+  readonly openDeadLetters: number | null;
   /** Its deliveries that wait in retry topics. */
   readonly waiting: number | null;
 }
@@ -116,11 +116,11 @@ export function isRecovered({ deliversAgainSinceMs }: JudgedHealth): boolean {
 /** HJ3. */
 export function isNeeding(
   { state, deliversAgainSinceMs }: JudgedHealth,
-  { openLetters, waiting }: OwedDeliveries,
+  { openDeadLetters, waiting }: OwedDeliveries,
   nowMs: number,
 ): boolean {
   if (state !== "open" && state !== "failing") return false;
-  if (deliversAgainSinceMs === null || openLetters !== 0) return true;
+  if (deliversAgainSinceMs === null || openDeadLetters !== 0) return true;
   return waiting !== 0 && nowMs - deliversAgainSinceMs < SURE_MS;
 }
 

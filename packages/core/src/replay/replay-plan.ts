@@ -1,10 +1,10 @@
 /** Plans: what a dry run counted, and for a replay how it is to be carried out (RP1 of `replay.ts`). */
 import type { DeadLetterReason } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
-import type { LetterFilter } from "./letter-filter.ts";
+import type { DeadLetterFilter } from "./dead-letter-filter.ts";
 import type { LeftOutCounts, ReplayWant } from "./replay.ts";
 
-/** What the letters of a plan are for: to be sent again, or to be purged. */
+/** What the dead letters of a plan are for: to be sent again, or to be purged. */
 export const PLAN_PURPOSES = ["replay", "purge"] as const;
 export type PlanPurpose = (typeof PLAN_PURPOSES)[number];
 
@@ -15,8 +15,8 @@ export interface PlannedRange {
   readonly end: number;
 }
 
-/** One of the counted letters, as an example. */
-export interface LetterSample {
+/** One of the counted dead letters, as an example. */
+export interface DeadLetterSample {
   readonly place: string;
   readonly messageId: string;
   readonly destinationId: string;
@@ -28,24 +28,24 @@ export interface LetterSample {
 export interface ReplayPlan {
   readonly purpose: PlanPurpose;
   readonly want: ReplayWant;
-  readonly filter: LetterFilter;
-  /** The plan includes letters that were delivered since or replayed before. */
+  readonly filter: DeadLetterFilter;
+  /** The plan includes dead letters that were delivered since or replayed before. */
   readonly again: boolean;
   /** The most deliveries a second; null for as many as the brokers take. */
   readonly ratePerSecond: number | null;
   /**
-   * Kafka's id of the topic whose letters were counted; the plan says nothing of another topic. Null where the cluster
-   * gives no ids.
+   * Kafka's id of the topic whose dead letters were counted; the plan says nothing of another topic. Null where the
+   * cluster gives no ids.
    */
   readonly topicId: string | null;
   readonly ranges: readonly PlannedRange[];
-  /** How many letters the plan is for. */
+  /** How many dead letters the plan is for. */
   readonly matched: number;
-  /** How many letters fit the filter and are left out, by cause. */
+  /** How many dead letters fit the filter and are left out, by cause. */
   readonly leftOut: LeftOutCounts;
-  /** The places of the letters that are left out, and of unreadable records, as control's `PlaceSet` has them. */
+  /** The places of the dead letters that are left out, and of unreadable records, as control's `PlaceSet` has them. */
   readonly leftOutPlaces: Uint8Array;
-  readonly samples: readonly LetterSample[];
+  readonly samples: readonly DeadLetterSample[];
   readonly createdAtMs: number;
   /** When the plan is forgotten, unless it is started before. */
   readonly expiresAtMs: number;
@@ -56,7 +56,7 @@ export interface ReplayPlan {
 /** A plan that is being counted. */
 export interface PlanCounting extends Pick<ReplayPlan, "purpose" | "filter" | "again"> {
   readonly askedAtMs: number;
-  /** How many letters were looked at so far. */
+  /** How many dead letters were looked at so far. */
   readonly looked: number;
   /** About how many there are; null before the counting has begun. */
   readonly of: number | null;

@@ -14,13 +14,13 @@ import {
   type ReplayProgress,
   type ReplayWant,
   replayState,
-  sendableLetters,
+  sendableDeadLetters,
   wantAfter,
 } from "./replay.ts";
 
 const BATCH = 4;
 
-interface Letter {
+interface DeadLetterFact {
   /** Counted when the plan was made. */
   readonly isPlanned: boolean;
 }
@@ -31,9 +31,9 @@ interface Runner {
   isAlive: boolean;
 }
 
-/** The topic's two records, the letters, what the brokers got, and every process that was ever a runner. */
+/** The topic's two records, the dead letters, what the brokers got, and every process that was ever a runner. */
 class World {
-  readonly #letters: readonly (readonly Letter[])[];
+  readonly #deadLetters: readonly (readonly DeadLetterFact[])[];
   readonly #runners: Runner[] = [];
   readonly sent = new Map<string, number>();
   readonly suppressed = new Set<string>();
@@ -42,12 +42,12 @@ class World {
   claims = 0;
   nowMs = 1;
 
-  constructor(letters: readonly (readonly Letter[])[]) {
-    this.#letters = letters;
+  constructor(deadLetters: readonly (readonly DeadLetterFact[])[]) {
+    this.#deadLetters = deadLetters;
   }
 
   get matched(): number {
-    return this.#letters.flat().filter(({ isPlanned }) => isPlanned).length;
+    return this.#deadLetters.flat().filter(({ isPlanned }) => isPlanned).length;
   }
 
   act(act: ReplayAct): void {
@@ -69,13 +69,16 @@ class World {
     if (runner !== undefined) runner.isAlive = false;
   }
 
-  /** Sends up to `letters` letters, as far as the batch takes them, and then writes if it is told to or has none. */
-  run(which: number, { letters, saves }: { readonly letters: number; readonly saves: boolean }): void {
+  /**
+   * Sends up to `deadLetters` dead letters, as far as the batch takes them, and then writes if it is told to or has
+   * none.
+   */
+  run(which: number, { deadLetters, saves }: { readonly deadLetters: number; readonly saves: boolean }): void {
     const runner = this.#at(which);
     if (runner === undefined) return;
     if (this.want === "running")
-      this.#send(runner, Math.min(letters, sendableLetters(runner.mine, runner.written, BATCH)));
-    if (saves || sendableLetters(runner.mine, runner.written, BATCH) <= 0) this.#save(runner);
+      this.#send(runner, Math.min(deadLetters, sendableDeadLetters(runner.mine, runner.written, BATCH)));
+    if (saves || sendableDeadLetters(runner.mine, runner.written, BATCH) <= 0) this.#save(runner);
   }
 
   #at(which: number): Runner | undefined {
@@ -83,9 +86,9 @@ class World {
     return alive[which % Math.max(1, alive.length)];
   }
 
-  #send(runner: Runner, letters: number): void {
-    let left = letters;
-    for (const [partition, all] of this.#letters.entries()) {
+  #send(runner: Runner, deadLetters: number): void {
+    let left = deadLetters;
+    for (const [partition, all] of this.#deadLetters.entries()) {
       let next = nextOffset(runner.mine, { partition, offset: 0 });
       while (next < all.length && left > 0) {
         const place = `${partition}:${next}`;
@@ -108,7 +111,7 @@ class World {
       runner.isAlive = false;
       return;
     }
-    const isThrough = this.#letters.every(
+    const isThrough = this.#deadLetters.every(
       (all, partition) => nextOffset(runner.mine, { partition, offset: 0 }) >= all.length,
     );
     const state = isThrough ? "done" : this.want === "planned" ? "running" : this.want;
@@ -120,7 +123,7 @@ class World {
   }
 }
 
-const letters = fc.array(fc.array(fc.record({ isPlanned: fc.boolean() }), { maxLength: 15 }), {
+const deadLetters = fc.array(fc.array(fc.record({ isPlanned: fc.boolean() }), { maxLength: 15 }), {
   minLength: 1,
   maxLength: 3,
 });
@@ -128,7 +131,7 @@ const which = fc.nat({ max: 3 });
 const operation = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ kind: fc.constant("run" as const), which, letters: which, saves: fc.boolean() }),
+    arbitrary: fc.record({ kind: fc.constant("run" as const), which, deadLetters: which, saves: fc.boolean() }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("claim" as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("crash" as const), which }) },
@@ -150,14 +153,14 @@ function live(world: World, operations: readonly (typeof operation extends fc.Ar
 function bringToEnd(world: World): void {
   for (let turn = 0; turn < 200 && isDue(world.want, world.progress); turn += 1) {
     if (turn % 50 === 0) world.claim();
-    for (const runner of [0, 1, 2, 3]) world.run(runner, { letters: BATCH, saves: true });
+    for (const runner of [0, 1, 2, 3]) world.run(runner, { deadLetters: BATCH, saves: true });
   }
 }
 
 describe("a replay", () => {
-  it("RP1 to RP4: sends each letter of its plan, no other, and counts it once, whoever ends or goes on when", () => {
+  it("RP1 to RP4: sends each dead letter of its plan, no other, and counts it once, whoever ends or goes on when", () => {
     fc.assert(
-      fc.property(letters, fc.array(operation, { maxLength: 60 }), (all, operations) => {
+      fc.property(deadLetters, fc.array(operation, { maxLength: 60 }), (all, operations) => {
         const world = new World(all);
         live(world, operations);
         world.act("resume");
@@ -180,7 +183,7 @@ describe("a replay", () => {
 
   it("RP3: sends no more than a batch twice for each time that another runner went on", () => {
     fc.assert(
-      fc.property(letters, fc.array(operation, { maxLength: 80 }), (all, operations) => {
+      fc.property(deadLetters, fc.array(operation, { maxLength: 80 }), (all, operations) => {
         const world = new World(all);
         live(world, operations);
         bringToEnd(world);

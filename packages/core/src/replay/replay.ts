@@ -2,28 +2,29 @@
  * Replays: dead letters that are sent again by a plan. The plan is one record, which any control process may change;
  * the progress is another, which only the one runner writes.
  *
- * RP1  A plan names its letters for good: those between fixed offsets that fit its filter, but for the places that it
- *      leaves out. Whoever carries it out, whenever, sends no other letter.
+ * RP1  A plan names its dead letters for good: those between fixed offsets that fit its filter, but for the places that
+ *      it leaves out. Whoever carries it out, whenever, sends no other dead letter.
  * RP2  Progress belongs to one runner, by its generation: a runner that begins or goes on raises the generation, and a
  *      runner of an older generation may not write any more.
- * RP3  A runner sends at most `REPLAY_BATCH` letters beyond the progress that it last wrote. So a runner that ends
- *      anywhere, or goes on without knowing that it was taken over, causes at most that many letters to be sent twice.
- * RP4  Every letter of the plan that the progress has passed is counted once: as sent, or as left out by a cause.
+ * RP3  A runner sends at most `REPLAY_BATCH` dead letters beyond the progress that it last wrote. So a runner that ends
+ *      anywhere, or goes on without knowing that it was taken over, causes at most that many dead letters to be sent
+ *      twice.
+ * RP4  Every dead letter of the plan that the progress has passed is counted once: as sent, or as left out by a cause.
  */
 
-/** Why a letter that fits the filter is not sent. */
+/** Why a dead letter that fits the filter is not sent. */
 export const LEFT_OUT_CAUSES = [
-  /** An attempt that began after the letter was written delivered. */
+  /** An attempt that began after the dead letter was written delivered. */
   "deliveredSince",
   /** An earlier replay sent it; it may be under way. */
   "replayedBefore",
-  /** The letter's user is suppressed, or was when the letter was written: then it has no body. */
+  /** The dead letter's user is suppressed, or was when the dead letter was written: then it has no body. */
   "suppressed",
   "destinationOff",
   "destinationRemoved",
   /** It was purged. */
   "purged",
-  /** Retention deleted the letter while the replay was paused or waited. */
+  /** Retention deleted the dead letter while the replay was paused or waited. */
   "expired",
 ] as const;
 export type LeftOutCause = (typeof LEFT_OUT_CAUSES)[number];
@@ -62,9 +63,9 @@ export interface ReplayProgress {
   readonly state: RunState;
   /** The next offset of each partition; a partition that is not named stands at the plan's start. */
   readonly next: readonly PartitionOffset[];
-  /** How many letters the brokers have acknowledged as deliveries. */
+  /** How many dead letters the brokers have acknowledged as deliveries. */
   readonly sent: number;
-  /** How many letters of the plan were found to be left out, by cause. */
+  /** How many dead letters of the plan were found to be left out, by cause. */
   readonly leftOut: LeftOutCounts;
   /** How often a runner took over from one that ended without writing so. */
   readonly takeovers: number;
@@ -73,7 +74,7 @@ export interface ReplayProgress {
   readonly endedAtMs: number | null;
 }
 
-/** The most letters that are sent before the progress is written (RP3). */
+/** The most dead letters that are sent before the progress is written (RP3). */
 export const REPLAY_BATCH = 1000;
 
 /** The state of a replay as callers see it: a running one counts as running until its runner has stopped. */
@@ -135,8 +136,8 @@ export function canWrite(held: ReplayProgress | undefined, mine: ReplayProgress)
   return held !== undefined && held.generation === mine.generation && !isEnded(held);
 }
 
-/** RP3: how many letters may be sent before the progress is written again. */
-export function sendableLetters(progress: ReplayProgress, written: ReplayProgress, batch = REPLAY_BATCH): number {
+/** RP3: how many dead letters may be sent before the progress is written again. */
+export function sendableDeadLetters(progress: ReplayProgress, written: ReplayProgress, batch = REPLAY_BATCH): number {
   return batch - (progress.sent - written.sent);
 }
 

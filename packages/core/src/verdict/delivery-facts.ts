@@ -3,7 +3,7 @@ import type { AttemptRecord, DeferralRecord } from "../delivery/attempt-record.t
 import type { UrlAnswer } from "./verdict.ts";
 
 /** A dead letter, as far as a verdict needs it. */
-export interface LetterFact {
+export interface DeadLetterFact {
   readonly deadAtMs: number;
   readonly reason: string;
   readonly reasonClass: string;
@@ -11,13 +11,13 @@ export interface LetterFact {
   readonly attempts: number;
   readonly replayId: string | null;
   readonly lastAttempt: readonly UrlAnswer[];
-  /** The letter's place, as `partition:offset`; null for a letter that was purged. */
+  /** The dead letter's place, as `partition:offset`; null for a dead letter that was purged. */
   readonly place: string | null;
 }
 
 /** All facts of one event for one destination, in any order. */
-export interface DeliveryFacts<Letter extends LetterFact = LetterFact> {
+export interface DeliveryFacts<Dead extends DeadLetterFact = DeadLetterFact> {
   readonly attempts: readonly AttemptRecord[];
   readonly deferrals: readonly DeferralRecord[];
-  readonly letters: readonly Letter[];
+  readonly deadLetters: readonly Dead[];
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AttemptRecord, DeferralRecord, LoggedDelivery, LoggedFollowUp } from "../delivery/attempt-record.ts";
-import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 import { judgeDelivery } from "./delivery-verdict.ts";
 
 const [A, B] = ["https://a.example/", "https://b.example/"];
@@ -48,19 +48,19 @@ function deferral(deferredAtMs: number, differing: Partial<DeferralRecord> = {})
   return { ...DELIVERY, attempts: 0, deferredAtMs, cause: "breaker_open", urls: null, ...plan, ...differing };
 }
 
-function letter(deadAtMs: number, differing: Partial<LetterFact> = {}): LetterFact {
+function deadLetter(deadAtMs: number, differing: Partial<DeadLetterFact> = {}): DeadLetterFact {
   const about = { reason: "window_expired", reasonClass: "receiver", attempts: 8, replayId: null };
   return { deadAtMs, ...about, lastAttempt: [], place: "0:4", ...differing };
 }
 
 const judge = (facts: Partial<DeliveryFacts>, nowMs = 1000) =>
-  judgeDelivery({ attempts: [], deferrals: [], letters: [], ...facts }, nowMs);
+  judgeDelivery({ attempts: [], deferrals: [], deadLetters: [], ...facts }, nowMs);
 
 describe("the verdict on a delivery whose destination has another URL by now", () => {
   const facts: DeliveryFacts = {
     attempts: [attempt(10, { followUps: [dead()] }), attempt(30, { urls: [answer(B, 200)], replayId: "rpl_1" })],
     deferrals: [],
-    letters: [letter(11, { lastAttempt: [{ url: A, status: 503, error: null }] })],
+    deadLetters: [deadLetter(11, { lastAttempt: [{ url: A, status: 503, error: null }] })],
   };
 
   it("is that of the newest fact where one URL settles it", () => {
@@ -138,19 +138,19 @@ describe("the verdict on a delivery", () => {
   });
 
   it("is that of a deletion request where that ended it", () => {
-    const letters = [letter(2050, { reason: "suppressed", attempts: 2 })];
-    expect(judge({ letters })).toEqual({ cause: "suppressed", atMs: 2050, tries: 2 });
+    const deadLetters = [deadLetter(2050, { reason: "suppressed", attempts: 2 })];
+    expect(judge({ deadLetters })).toEqual({ cause: "suppressed", atMs: 2050, tries: 2 });
     const attempts = [attempt(2000, { followUps: [{ ...dead(), reason: "suppressed" }] })];
     expect(judge({ attempts })).toEqual({ cause: "suppressed", atMs: 2000, tries: 1 });
   });
 
-  it("names the letter, or the reason alone where the letter is not held", () => {
+  it("names the dead letter, or the reason alone where the dead letter is not held", () => {
     const attempts = [attempt(2000, { attempt: 8, followUps: [dead()] })];
     const last = [{ url: A, status: 503, error: null }];
     expect(judge({ attempts })).toEqual({
       ...{ cause: "dead_letter", atMs: 2000, reason: "window_expired", reasonClass: null, tries: 8, last, place: null },
     });
-    expect(judge({ attempts, letters: [letter(2050, { lastAttempt: last })] })).toEqual({
+    expect(judge({ attempts, deadLetters: [deadLetter(2050, { lastAttempt: last })] })).toEqual({
       ...{
         cause: "dead_letter",
         atMs: 2050,
@@ -165,9 +165,15 @@ describe("the verdict on a delivery", () => {
 
   it("follows a dead letter that was sent again, in whatever order the facts are told", () => {
     const again = attempt(9000, { attempt: 1, replayId: "rpl_1", urls: [answer(A, 200)] });
-    expect(judge({ letters: [letter(5000)], attempts: [again] })).toMatchObject({ cause: "delivered", tries: 1 });
+    expect(judge({ deadLetters: [deadLetter(5000)], attempts: [again] })).toMatchObject({
+      cause: "delivered",
+      tries: 1,
+    });
     const failed = attempt(9000, { replayId: "rpl_1", followUps: [retry(19_000)] });
-    expect(judge({ letters: [letter(5000)], attempts: [failed] })).toMatchObject({ cause: "waiting_retry", tries: 1 });
+    expect(judge({ deadLetters: [deadLetter(5000)], attempts: [failed] })).toMatchObject({
+      cause: "waiting_retry",
+      tries: 1,
+    });
   });
 
   it("is the least finished of its URLs where each is retried on its own, and names those that were given up", () => {
@@ -182,7 +188,7 @@ describe("the verdict on a delivery", () => {
     const waits = attempt(12_000, { attempt: 2, urls: [answer(A, 503)], followUps: [retry(22_000, [A])] });
     const both = attempt(2000, { urls: [answer(A, 503), answer(B, 400)], followUps: [retry(12_000, [A]), dead([B])] });
     expect(
-      judge({ attempts: [both, waits], letters: [letter(2001, { lastAttempt: [answer(B, 400)] })] }),
+      judge({ attempts: [both, waits], deadLetters: [deadLetter(2001, { lastAttempt: [answer(B, 400)] })] }),
     ).toMatchObject({
       ...{ cause: "waiting_retry", urls: [A], tries: 2 },
       givenUp: { urls: [B] },

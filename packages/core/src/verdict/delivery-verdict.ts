@@ -4,7 +4,7 @@
  */
 import type { Destination } from "../config/destination.ts";
 import type { AttemptRecord, DeferralRecord, LoggedFollowUp } from "../delivery/attempt-record.ts";
-import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 import { factsInOrder, isDeliveredStatus, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 import { type DeliveryVerdict, type UrlAnswer, VERDICT_CAUSES } from "./verdict.ts";
 
@@ -34,7 +34,10 @@ export function judgeDelivery(
       open = [...left, ...attempt.followUps.map((each) => opened(attempt, each))];
       delivered = deliveredBy(attempt) ?? delivered;
     } else {
-      open = [...left, { urls, verdict: "letter" in fact ? deadOf(fact.letter) : deferredOf(fact.deferral, nowMs) }];
+      open = [
+        ...left,
+        { urls, verdict: "deadLetter" in fact ? deadOf(fact.deadLetter) : deferredOf(fact.deferral, nowMs) },
+      ];
     }
   }
   return leastFinished(open) ?? delivered;
@@ -64,7 +67,7 @@ function opened(attempt: AttemptRecord, followUp: LoggedFollowUp): Open {
   const tries = attempt.attempt;
   if (followUp.kind !== "retry") {
     const reason = followUp.reason ?? followUp.kind;
-    // The letter itself says more where it is known: its fact comes later, and closes this.
+    // The dead letter itself says more where it is known: its fact comes later, and closes this.
     const atMs = attempt.startedAtMs;
     if (reason === "suppressed") return { urls, verdict: { cause: "suppressed", atMs, tries } };
     return { urls, verdict: { cause: "dead_letter", atMs, reason, reasonClass: null, tries, last, place: null } };
@@ -80,8 +83,8 @@ function deferredOf(deferral: DeferralRecord, nowMs: number): DeliveryVerdict {
   return { cause: "deferred", deferredCause: cause, sinceMs, dueAtMs, deadlineMs, tries: attempts };
 }
 
-function deadOf({ deadAtMs, reason, reasonClass, attempts, lastAttempt, place }: LetterFact): DeliveryVerdict {
-  // A deletion request stopped the delivery; its letter has nothing of the user, and cannot be sent again.
+function deadOf({ deadAtMs, reason, reasonClass, attempts, lastAttempt, place }: DeadLetterFact): DeliveryVerdict {
+  // A deletion request stopped the delivery; its dead letter has nothing of the user, and cannot be sent again.
   if (reason === "suppressed") return { cause: "suppressed", atMs: deadAtMs, tries: attempts };
   const last = lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
   return { cause: "dead_letter", atMs: deadAtMs, reason, reasonClass, tries: attempts, last, place };

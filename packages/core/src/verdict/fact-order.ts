@@ -1,26 +1,26 @@
 /** The order of a delivery's facts, the same in every process: by time, then by kind, then by whatever else differs. */
 import type { AttemptRecord, DeferralRecord } from "../delivery/attempt-record.ts";
 import { classifyStatus } from "../delivery/outcome.ts";
-import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 
 /** URLs of a delivery; null for all that it owes. */
 export type OwedUrls = readonly string[] | null;
 
-export type Fact<Letter extends LetterFact = LetterFact> =
+export type Fact<Dead extends DeadLetterFact = DeadLetterFact> =
   | { readonly atMs: number; readonly attempt: AttemptRecord }
   | { readonly atMs: number; readonly deferral: DeferralRecord }
-  | { readonly atMs: number; readonly letter: Letter };
+  | { readonly atMs: number; readonly deadLetter: Dead };
 
 /** The facts, oldest first. At one moment an attempt comes before what followed it. */
-export function factsInOrder<Letter extends LetterFact>({
+export function factsInOrder<Dead extends DeadLetterFact>({
   attempts,
   deferrals,
-  letters,
-}: DeliveryFacts<Letter>): readonly Fact<Letter>[] {
-  const all: Fact<Letter>[] = [];
+  deadLetters,
+}: DeliveryFacts<Dead>): readonly Fact<Dead>[] {
+  const all: Fact<Dead>[] = [];
   for (const attempt of attempts) all.push({ atMs: attempt.startedAtMs, attempt });
   for (const deferral of deferrals) all.push({ atMs: deferral.deferredAtMs, deferral });
-  for (const letter of letters) all.push({ atMs: letter.deadAtMs, letter });
+  for (const deadLetter of deadLetters) all.push({ atMs: deadLetter.deadAtMs, deadLetter });
   return all.length < 2 ? all : all.sort(compareFacts);
 }
 
@@ -36,7 +36,7 @@ export function compareFacts(one: Fact, other: Fact): number {
 export function urlsOf(fact: Fact): OwedUrls {
   if ("attempt" in fact) return fact.attempt.urls.map(({ url }) => url);
   if ("deferral" in fact) return fact.deferral.urls;
-  const { lastAttempt } = fact.letter;
+  const { lastAttempt } = fact.deadLetter;
   return lastAttempt.length === 0 ? null : lastAttempt.map(({ url }) => url);
 }
 

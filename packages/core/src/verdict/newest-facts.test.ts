@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AttemptRecord, DeferralRecord, LoggedDelivery, LoggedFollowUp } from "../delivery/attempt-record.ts";
-import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 import { stateOf } from "./delivery-state.ts";
 import { judgeDelivery } from "./delivery-verdict.ts";
 import { addFacts, lastFact } from "./newest-facts.ts";
 
-const NOTHING: DeliveryFacts = { attempts: [], deferrals: [], letters: [] };
+const NOTHING: DeliveryFacts = { attempts: [], deferrals: [], deadLetters: [] };
 const URLS = ["https://a.example/", "https://b.example/", "https://c.example/"];
 
 const DELIVERY: LoggedDelivery = {
@@ -48,8 +48,8 @@ const deferral = fc.record({ deferredAtMs: moment, urls: someOrAll }).map(
     ...{ attempts: 0, cause: "breaker_open", delayMs: 10_000, dueAtMs: 20, deadlineMs: null, ...differing },
   }),
 );
-const letter = fc.record({ deadAtMs: moment, urls: someOrAll, offset: fc.nat(3) }).map(
-  ({ deadAtMs, urls, offset }): LetterFact => ({
+const deadLetter = fc.record({ deadAtMs: moment, urls: someOrAll, offset: fc.nat(3) }).map(
+  ({ deadAtMs, urls, offset }): DeadLetterFact => ({
     ...{ deadAtMs, reason: "window_expired", reasonClass: "receiver", attempts: 8, replayId: null },
     lastAttempt: (urls ?? []).map((url) => ({ url, status: 503, error: null })),
     place: `0:${offset}`,
@@ -58,7 +58,7 @@ const letter = fc.record({ deadAtMs: moment, urls: someOrAll, offset: fc.nat(3) 
 const fact = fc.oneof(
   attempt.map((each): DeliveryFacts => ({ ...NOTHING, attempts: [each] })),
   deferral.map((each): DeliveryFacts => ({ ...NOTHING, deferrals: [each] })),
-  letter.map((each): DeliveryFacts => ({ ...NOTHING, letters: [each] })),
+  deadLetter.map((each): DeliveryFacts => ({ ...NOTHING, deadLetters: [each] })),
 );
 const shuffled = fc
   .array(fact, { minLength: 1, maxLength: 14 })
@@ -85,7 +85,7 @@ describe("the facts of a delivery that are kept", () => {
         const all = {
           attempts: facts.flatMap(({ attempts }) => attempts),
           deferrals: facts.flatMap(({ deferrals }) => deferrals),
-          letters: facts.flatMap(({ letters }) => letters),
+          deadLetters: facts.flatMap(({ deadLetters }) => deadLetters),
         };
         const kept = joinAll(again);
         expect(judgeDelivery(kept, 6)).toEqual(judgeDelivery(all, 6));

@@ -3,22 +3,22 @@
  * in any order, and twice: the facts that are kept are the same, and so is the verdict on them.
  */
 import type { AttemptRecord } from "../delivery/attempt-record.ts";
-import type { DeliveryFacts, LetterFact } from "./delivery-facts.ts";
+import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 import { compareFacts, type Fact, factsInOrder, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 
 /**
  * Adds facts to those that are known. It keeps each fact that no later one overtakes, the newest attempt, and the
  * newest attempt that delivered.
  */
-export function addFacts<Letter extends LetterFact>(
-  known: DeliveryFacts<Letter>,
-  more: DeliveryFacts<Letter>,
-): DeliveryFacts<Letter> {
+export function addFacts<Dead extends DeadLetterFact>(
+  known: DeliveryFacts<Dead>,
+  more: DeliveryFacts<Dead>,
+): DeliveryFacts<Dead> {
   const all = withoutRepeats(
     factsInOrder({
       attempts: [...known.attempts, ...more.attempts],
       deferrals: [...known.deferrals, ...more.deferrals],
-      letters: [...known.letters, ...more.letters],
+      deadLetters: [...known.deadLetters, ...more.deadLetters],
     }),
   );
   const newest = all.findLast((fact) => "attempt" in fact);
@@ -30,16 +30,16 @@ export function addFacts<Letter extends LetterFact>(
   return {
     attempts: kept.flatMap((fact) => ("attempt" in fact ? [fact.attempt] : [])),
     deferrals: kept.flatMap((fact) => ("deferral" in fact ? [fact.deferral] : [])),
-    letters: kept.flatMap((fact) => ("letter" in fact ? [fact.letter] : [])),
+    deadLetters: kept.flatMap((fact) => ("deadLetter" in fact ? [fact.deadLetter] : [])),
   };
 }
 
 /** The newest fact; undefined where there is none. */
-export function lastFact<Letter extends LetterFact>(facts: DeliveryFacts<Letter>): Fact<Letter> | undefined {
+export function lastFact<Dead extends DeadLetterFact>(facts: DeliveryFacts<Dead>): Fact<Dead> | undefined {
   return factsInOrder(facts).at(-1);
 }
 
-function withoutRepeats<Letter extends LetterFact>(facts: readonly Fact<Letter>[]): readonly Fact<Letter>[] {
+function withoutRepeats<Dead extends DeadLetterFact>(facts: readonly Fact<Dead>[]): readonly Fact<Dead>[] {
   return facts.filter((fact, index) => {
     const next = facts[index + 1];
     return next === undefined || compareFacts(fact, next) !== 0;

@@ -85,13 +85,13 @@ export type DeliveryVerdict =
       readonly cause: "dead_letter";
       readonly atMs: number;
       readonly reason: string;
-      /** Null where the letter itself is not known. */
+      /** Null where the dead letter itself is not known. */
       readonly reasonClass: string | null;
       readonly tries: number;
       readonly last: readonly UrlAnswer[];
       /**
-       * The letter's place, as `partition:offset`. Null where the letter itself is not known, and for a purged letter,
-       * whose class is known.
+       * The dead letter's place, as `partition:offset`. Null where the dead letter itself is not known, and for a
+       * purged dead letter, whose class is known.
        */
       readonly place: string | null;
     };

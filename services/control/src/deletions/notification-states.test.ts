@@ -9,8 +9,8 @@ const outcome = (kind: string, atMs: number): MessageOutcome => ({
 });
 
 /** A read model that holds these. */
-function holding(attempts: readonly MessageOutcome[], letters: readonly MessageOutcome[]): ReadModel {
-  const outcomes: ReadModel["outcomes"] = async (journal) => (journal === "attempts" ? attempts : letters);
+function holding(attempts: readonly MessageOutcome[], deadLetters: readonly MessageOutcome[]): ReadModel {
+  const outcomes: ReadModel["outcomes"] = async (journal) => (journal === "attempts" ? attempts : deadLetters);
   return { outcomes } as Partial<ReadModel> as ReadModel;
 }
 
@@ -28,8 +28,8 @@ describe("the state of a notification", () => {
     ["whose replay was given up again", [failed, delivered], [before, after], false, "dead"],
     ["of which one of several URLs was given up", [failed, delivered], [before], true, "dead"],
     ["of another destination alone", [{ ...delivered, destinationId: "dst_2" }], [], false, "sent"],
-  ])("%s", async (_, attempts, letters, settlesEach, state) => {
-    const [answer] = await statesOf(holding(attempts, letters), [NOTIFICATION], () => settlesEach);
+  ])("%s", async (_, attempts, deadLetters, settlesEach, state) => {
+    const [answer] = await statesOf(holding(attempts, deadLetters), [NOTIFICATION], () => settlesEach);
     expect(answer?.state).toBe(state);
   });
 });

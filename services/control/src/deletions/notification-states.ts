@@ -37,13 +37,13 @@ export async function statesOf(
   notifications: readonly Notification[],
   settlesEach: (destinationId: string) => boolean,
 ): Promise<readonly NotificationState[]> {
-  const [attempts, letters] = await Promise.all([
+  const [attempts, deadLetters] = await Promise.all([
     outcomesOf(readModel, "attempts", notifications),
     outcomesOf(readModel, "dead_letters", notifications),
   ]);
   return notifications.map((notification) => {
     const tried = attempts.get(placeOf(notification)) ?? [];
-    const dead = letters.get(placeOf(notification)) ?? [];
+    const dead = deadLetters.get(placeOf(notification)) ?? [];
     const delivered = tried.filter(({ kind }) => kind === "delivered");
     const deadMs = newest(dead);
     const deliveredMs = newest(delivered);

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
-import { filterFrom, letterQuery } from "../replays/letter-query.ts";
+import { deadLetterFilterQuery, filterFrom } from "../replays/dead-letter-query.ts";
 import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
+import { groupDeadLetters, NOTHING_LEFT, remedyOf } from "./dead-letter-groups.ts";
 import { listedDeadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
 import { decodeGroupCursor, encodeGroupCursor } from "./group-cursor.ts";
-import { groupLetters, NOTHING_LEFT, remedyOf } from "./letter-groups.ts";
-import type { VisibleLetters } from "./visible-letters.ts";
+import type { VisibleDeadLetters } from "./visible-dead-letters.ts";
 
-const deadLetterQuery = pageQuery.extend(letterQuery);
+const deadLetterQuery = pageQuery.extend(deadLetterFilterQuery);
 const listQuery = deadLetterQuery.extend({
   open: z.enum(["true", "false"]).optional().describe("True for the open ones alone."),
 });
@@ -46,7 +46,7 @@ const leftOut = z
   })
   .describe("How many fitted and are not shown.");
 
-export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
+export function deadLetterRoutes(deadLetters: VisibleDeadLetters): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -67,10 +67,10 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
       },
       handle: async ({ query: { limit, cursor, open, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCursor(cursor);
-        const fresh = letters.freshness;
-        const page = await letters.page({ filter: filterFrom(asked), isOpen: open === "true", limit, after });
+        const fresh = deadLetters.freshness;
+        const page = await deadLetters.page({ filter: filterFrom(asked), isOpen: open === "true", limit, after });
         return {
-          data: page.entries.map((entry) => viewEntry(entry, letters.stateOf(entry))),
+          data: page.entries.map((entry) => viewEntry(entry, deadLetters.stateOf(entry))),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
           ...fresh,
           leftOut: page.leftOut,
@@ -94,8 +94,8 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
       },
       handle: async ({ query: { limit, cursor, ...asked } }) => {
         const after = cursor === undefined ? undefined : decodeCountCursor(cursor);
-        const fresh = letters.freshness;
-        const { counts, leftOut: hidden, next } = await letters.counts({ filter: filterFrom(asked), limit, after });
+        const fresh = deadLetters.freshness;
+        const { counts, leftOut: hidden, next } = await deadLetters.counts({ filter: filterFrom(asked), limit, after });
         return {
           data: counts
             .filter(({ count }) => count > 0)
@@ -106,11 +106,11 @@ export function deadLetterRoutes(letters: VisibleLetters): readonly Route[] {
         };
       },
     }),
-    groupRoute(letters),
+    groupRoute(deadLetters),
   ];
 }
 
-function groupRoute(letters: VisibleLetters): Route {
+function groupRoute(deadLetters: VisibleDeadLetters): Route {
   const schema = pageOf(deadLetterGroup).extend({ groups: z.int().describe("How many there are on all pages.") });
   return defineRoute({
     method: "GET",
@@ -127,8 +127,8 @@ function groupRoute(letters: VisibleLetters): Route {
     },
     handle: async ({ query: { limit, cursor, ...asked } }) => {
       const after = cursor === undefined ? undefined : decodeGroupCursor(cursor);
-      const fresh = letters.freshness;
-      const { groups, next, total } = await groupLetters(letters, { filter: filterFrom(asked), limit, after });
+      const fresh = deadLetters.freshness;
+      const { groups, next, total } = await groupDeadLetters(deadLetters, { filter: filterFrom(asked), limit, after });
       return {
         data: groups.map(({ firstMs, lastMs, hours, ...group }) => ({
           ...group,

@@ -1,12 +1,12 @@
 /** Dead letters as the API shows them. */
 import { DEAD_LETTER_REASONS, type DeadLetter, REASON_CLASSES } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
-import { letterPlace } from "@posthaste/core/replay/letter-filter";
+import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
+import { DEAD_LETTER_STATES, type DeadLetterState } from "../read-model/dead-letter-mark.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
-import { LETTER_STATES, type LetterState } from "../read-model/letter-mark.ts";
 
 export const reason = z.enum([...DEAD_LETTER_REASONS, OTHER]);
 export const reasonClass = z
@@ -54,11 +54,11 @@ const STATE =
   "again and died again, as a newer dead letter. Else open";
 
 /** As lists show it. */
-export const listedDeadLetter = deadLetter.extend({ state: z.enum(LETTER_STATES).describe(`${STATE}.`) });
+export const listedDeadLetter = deadLetter.extend({ state: z.enum(DEAD_LETTER_STATES).describe(`${STATE}.`) });
 
 /** As it is shown where the delivery log may not hold it. */
 const foundDeadLetter = deadLetter.extend({
-  state: z.enum(LETTER_STATES).nullable().describe(`${STATE}; null where the delivery log does not hold it.`),
+  state: z.enum(DEAD_LETTER_STATES).nullable().describe(`${STATE}; null where the delivery log does not hold it.`),
 });
 
 type FoundDeadLetter = z.output<typeof foundDeadLetter>;
@@ -76,26 +76,29 @@ export const wholeDeadLetter = foundDeadLetter.extend({
   rest: z.string().nullable().describe("What the event has beside the body, as JSON; null for nothing."),
 });
 
-export function viewEntry(entry: JournalEntry, state: LetterState): z.output<typeof listedDeadLetter> {
-  return { ...viewListed(letterPlace(entry), deadLetterFromEntry(entry)), state };
+export function viewEntry(entry: JournalEntry, state: DeadLetterState): z.output<typeof listedDeadLetter> {
+  return { ...viewListed(deadLetterPlace(entry), deadLetterFromEntry(entry)), state };
 }
 
-/** The row of the list, with no other fields, of a letter that just came, with its state as it was known then. */
-export function viewLetter(entry: JournalEntry, stateOf: (entry: JournalEntry) => LetterState): FoundDeadLetter {
+/** The row of the list, with no other fields, of a dead letter that just came, with its state as it was known then. */
+export function viewDeadLetter(
+  entry: JournalEntry,
+  stateOf: (entry: JournalEntry) => DeadLetterState,
+): FoundDeadLetter {
   const state = entry.mark === undefined ? null : stateOf(entry);
-  return foundDeadLetter.parse({ ...viewListed(letterPlace(entry), deadLetterFromEntry(entry)), state });
+  return foundDeadLetter.parse({ ...viewListed(deadLetterPlace(entry), deadLetterFromEntry(entry)), state });
 }
 
-export interface WholeLetter {
+export interface WholeDeadLetter {
   readonly place: string;
-  readonly letter: DeadLetter;
-  readonly state: LetterState | null;
+  readonly deadLetter: DeadLetter;
+  readonly state: DeadLetterState | null;
 }
 
-export function viewWhole({ place, letter, state }: WholeLetter): z.output<typeof wholeDeadLetter> {
-  const { firstAttemptAtMs, history, originTopic, originPartition, originOffset, body, restJson } = letter;
+export function viewWhole({ place, deadLetter: dead, state }: WholeDeadLetter): z.output<typeof wholeDeadLetter> {
+  const { firstAttemptAtMs, history, originTopic, originPartition, originOffset, body, restJson } = dead;
   return {
-    ...viewListed(place, letter),
+    ...viewListed(place, dead),
     state,
     firstAttemptAt: momentOf(firstAttemptAtMs),
     history: history.map(({ startedAtMs, urls: called, ...attempt }) => ({
@@ -109,10 +112,10 @@ export function viewWhole({ place, letter, state }: WholeLetter): z.output<typeo
   };
 }
 
-function viewListed(place: string, letter: ListedDeadLetter): z.output<typeof deadLetter> {
-  const { deadAtMs, receivedAtMs, windowStartMs, lastAttempt } = letter;
-  const { reason: why, reasonClass: where, destinationId, sourceId, messageId, type, event, userKey } = letter;
-  const { attempts, deferrals, replayId, replays } = letter;
+function viewListed(place: string, dead: ListedDeadLetter): z.output<typeof deadLetter> {
+  const { deadAtMs, receivedAtMs, windowStartMs, lastAttempt } = dead;
+  const { reason: why, reasonClass: where, destinationId, sourceId, messageId, type, event, userKey } = dead;
+  const { attempts, deferrals, replayId, replays } = dead;
   return {
     ...{ place, reason: why, reasonClass: where, destinationId, sourceId, messageId, type, event, userKey },
     ...{ attempts, deferrals, replayId, replays },

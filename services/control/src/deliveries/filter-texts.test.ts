@@ -1,5 +1,5 @@
 /** Whatever a filter takes holds the filter's texts: a journal that passes over the others loses nothing. */
-import { letterCheck } from "@posthaste/core/replay/letter-filter";
+import { deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import { shortName } from "@posthaste/core/routing/short-name";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { deadLetterEntries, factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
-import { letterTexts } from "../read-model/entry-texts.ts";
+import { deadLetterTexts } from "../read-model/entry-texts.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 import { attemptTexts, latestTexts } from "./filter-texts.ts";
@@ -101,11 +101,11 @@ it("a dead letter", () => {
   let taken = 0;
   fc.assert(
     fc.property(said, urls, fc.option(name), filter, (of, lastAttempt, key, { attempt: _, replayId: __, ...asked }) => {
-      const letter = deadLetterAt(1, { ...of, lastAttempt });
-      const [entry] = deadLetterEntries(letter, { ...AT, key: key === null ? null : Buffer.from(`dst:${key}`) });
-      if (entry === undefined || !letterCheck(asked)(factsFromEntry(entry))) return;
+      const deadLetter = deadLetterAt(1, { ...of, lastAttempt });
+      const [entry] = deadLetterEntries(deadLetter, { ...AT, key: key === null ? null : Buffer.from(`dst:${key}`) });
+      if (entry === undefined || !deadLetterCheck(asked)(factsFromEntry(entry))) return;
       taken += 1;
-      expectTexts(entry, letterTexts(asked));
+      expectTexts(entry, deadLetterTexts(asked));
     }),
     { numRuns: 2000 },
   );

@@ -1,6 +1,6 @@
 /** The cursor of a page of groups: the last group's place as a text. */
 import { refusedCursor } from "../http/list-cursor.ts";
-import type { GroupPlace } from "./letter-groups.ts";
+import type { GroupPlace } from "./dead-letter-groups.ts";
 
 export function encodeGroupCursor({ open, count, name }: GroupPlace): string {
   return Buffer.from(`${open}:${count}:${name}`).toString("base64url");

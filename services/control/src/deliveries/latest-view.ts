@@ -136,19 +136,19 @@ export function filteredOf(delivery: KnownDelivery): FilteredDelivery {
 
 /** The event's fields, from the newest attempt, else the newest deferral, else the newest dead letter. */
 function saidOf({ facts }: KnownDelivery): Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {
-  const said = facts.attempts.at(-1) ?? facts.deferrals.at(-1) ?? facts.letters.at(-1);
+  const said = facts.attempts.at(-1) ?? facts.deferrals.at(-1) ?? facts.deadLetters.at(-1);
   return said ?? { type: OTHER, event: null, userKey: null, receivedAtMs: null };
 }
 
-function attemptsOf({ facts: { attempts, deferrals, letters } }: KnownDelivery): number {
+function attemptsOf({ facts: { attempts, deferrals, deadLetters } }: KnownDelivery): number {
   return Math.max(
     0,
     ...attempts.map(({ attempt }) => attempt),
-    ...[...deferrals, ...letters].map(({ attempts: before }) => before),
+    ...[...deferrals, ...deadLetters].map(({ attempts: before }) => before),
   );
 }
 
-function lastAttemptOf({ facts: { attempts, letters } }: KnownDelivery): LatestDelivery["lastAttempt"] {
+function lastAttemptOf({ facts: { attempts, deadLetters } }: KnownDelivery): LatestDelivery["lastAttempt"] {
   const newest = attempts.at(-1);
   if (newest !== undefined) {
     const urls = newest.urls.map(({ url, status, error, durationMs }) => {
@@ -156,7 +156,7 @@ function lastAttemptOf({ facts: { attempts, letters } }: KnownDelivery): LatestD
     });
     return { time: isoTime(newest.startedAtMs), outcome: newest.outcome, urls };
   }
-  const last = letters.at(-1)?.lastAttempt ?? [];
+  const last = deadLetters.at(-1)?.lastAttempt ?? [];
   if (last.length === 0) return null;
   return { time: null, outcome: null, urls: last.map((each) => ({ ...each, durationMs: null })) };
 }

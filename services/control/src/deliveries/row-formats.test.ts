@@ -1,13 +1,15 @@
 import { expect, it } from "vitest";
 import { deadLetterAt } from "../../test/log-writer.ts";
-import { factsOf } from "../read-model/letter-facts.ts";
-import type { FoundLetter } from "../replays/letter-reader.ts";
+import { factsOf } from "../read-model/dead-letter-facts.ts";
+import type { FoundDeadLetter } from "../replays/dead-letter-reader.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
 function rowOf(format: ExportFormat, event: string): string {
-  const letter = deadLetterAt(1, { event });
-  const record = { partition: 0, offset: 1, key: null, value: Buffer.alloc(1) } as unknown as FoundLetter["record"];
-  return Buffer.from(createRowFormat(format).add([{ letter, record, facts: factsOf(letter, record) }])).toString();
+  const deadLetter = deadLetterAt(1, { event });
+  const record = { partition: 0, offset: 1, key: null, value: Buffer.alloc(1) } as unknown as FoundDeadLetter["record"];
+  return Buffer.from(
+    createRowFormat(format).add([{ deadLetter, record, facts: factsOf(deadLetter, record) }]),
+  ).toString();
 }
 
 it.each(["=HYPERLINK(1)", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])(

@@ -3,8 +3,8 @@
  * number.
  */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { FoundLetter } from "../replays/letter-reader.ts";
-import { type Cell, type ColumnKind, LETTER_COLUMNS, type LetterColumn } from "./letter-columns.ts";
+import type { FoundDeadLetter } from "../replays/dead-letter-reader.ts";
+import { type Cell, type ColumnKind, DEAD_LETTER_COLUMNS, type DeadLetterColumn } from "./dead-letter-columns.ts";
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -18,7 +18,7 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
 /** The format of one export: call `begin` once, `add` for each batch, `end` once. */
 export interface RowFormat {
   begin(): Uint8Array;
-  add(found: readonly FoundLetter[]): Uint8Array;
+  add(found: readonly FoundDeadLetter[]): Uint8Array;
   end(): Uint8Array;
 }
 
@@ -27,7 +27,7 @@ export function createRowFormat(format: ExportFormat): RowFormat {
     case "ndjson":
       return textFormat("", ndjsonLine);
     case "csv":
-      return textFormat(`${LETTER_COLUMNS.map(({ name }) => name).join(",")}\r\n`, csvLine);
+      return textFormat(`${DEAD_LETTER_COLUMNS.map(({ name }) => name).join(",")}\r\n`, csvLine);
     case "parquet":
       return new ParquetRows();
   }
@@ -35,7 +35,7 @@ export function createRowFormat(format: ExportFormat): RowFormat {
 
 const NOTHING = new Uint8Array();
 
-function textFormat(head: string, line: (found: FoundLetter) => string): RowFormat {
+function textFormat(head: string, line: (found: FoundDeadLetter) => string): RowFormat {
   return {
     begin: () => Buffer.from(head),
     add: (found) => Buffer.from(found.map(line).join("")),
@@ -43,9 +43,9 @@ function textFormat(head: string, line: (found: FoundLetter) => string): RowForm
   };
 }
 
-function ndjsonLine(found: FoundLetter): string {
-  const fields = LETTER_COLUMNS.map(({ name, kind, of }) => {
-    const cell = of(found.letter, found);
+function ndjsonLine(found: FoundDeadLetter): string {
+  const fields = DEAD_LETTER_COLUMNS.map(({ name, kind, of }) => {
+    const cell = of(found.deadLetter, found);
     return `${JSON.stringify(name)}:${cell === null || kind === "json" ? String(cell) : JSON.stringify(plain(cell, kind))}`;
   });
   return `{${fields.join(",")}}\n`;
@@ -55,9 +55,9 @@ function ndjsonLine(found: FoundLetter): string {
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** RFC 4180. Null is an empty field, an empty text a quoted one. A text that a spreadsheet would run gets a `'`. */
-function csvLine(found: FoundLetter): string {
-  const fields = LETTER_COLUMNS.map(({ kind, of }) => {
-    const cell = of(found.letter, found);
+function csvLine(found: FoundDeadLetter): string {
+  const fields = DEAD_LETTER_COLUMNS.map(({ kind, of }) => {
+    const cell = of(found.deadLetter, found);
     if (cell === null) return "";
     const whole = String(plain(cell, kind));
     const text = typeof cell === "string" && FORMULA.test(whole) ? `'${whole}` : whole;
@@ -81,7 +81,7 @@ const GROUP_BYTES = 8_000_000;
 class ParquetRows implements RowFormat {
   readonly #bytes = new ByteWriter();
   readonly #writer = new ParquetWriter({ writer: this.#bytes, schema: SCHEMA, createdBy: "posthaste" });
-  #columns: Cell[][] = LETTER_COLUMNS.map(() => []);
+  #columns: Cell[][] = DEAD_LETTER_COLUMNS.map(() => []);
   #rows = 0;
   #size = 0;
 
@@ -89,9 +89,10 @@ class ParquetRows implements RowFormat {
     return this.#taken();
   }
 
-  add(found: readonly FoundLetter[]): Uint8Array {
+  add(found: readonly FoundDeadLetter[]): Uint8Array {
     for (const each of found) {
-      for (const [index, column] of LETTER_COLUMNS.entries()) this.#columns[index]?.push(column.of(each.letter, each));
+      for (const [index, column] of DEAD_LETTER_COLUMNS.entries())
+        this.#columns[index]?.push(column.of(each.deadLetter, each));
       this.#rows += 1;
       this.#size += each.record.value?.length ?? 0;
       if (this.#rows >= GROUP_ROWS || this.#size >= GROUP_BYTES) this.#writeGroup();
@@ -107,11 +108,11 @@ class ParquetRows implements RowFormat {
 
   #writeGroup(): void {
     if (this.#rows === 0) return;
-    const columnData = LETTER_COLUMNS.map(({ name, kind }, index) => ({
+    const columnData = DEAD_LETTER_COLUMNS.map(({ name, kind }, index) => ({
       ...{ name, offsetIndex: false, data: (this.#columns[index] ?? []).map((cell) => parquetCell(cell, kind)) },
     }));
     void this.#writer.write({ columnData, rowGroupSize: this.#rows });
-    this.#columns = LETTER_COLUMNS.map(() => []);
+    this.#columns = DEAD_LETTER_COLUMNS.map(() => []);
     this.#rows = 0;
     this.#size = 0;
   }
@@ -125,9 +126,9 @@ class ParquetRows implements RowFormat {
 }
 
 const SCHEMA = [
-  { name: "root", num_children: LETTER_COLUMNS.length },
-  ...LETTER_COLUMNS.map(
-    ({ name, kind }: LetterColumn) => ({ name, repetition_type: "OPTIONAL", ...typeOf(kind) }) as const,
+  { name: "root", num_children: DEAD_LETTER_COLUMNS.length },
+  ...DEAD_LETTER_COLUMNS.map(
+    ({ name, kind }: DeadLetterColumn) => ({ name, repetition_type: "OPTIONAL", ...typeOf(kind) }) as const,
   ),
 ];
 

@@ -5,7 +5,7 @@
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { StoppedUser } from "../deletions/stopping-deletions.ts";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
@@ -36,7 +36,7 @@ export interface EventFacts {
   /** Unfinished events that are not among the others. */
   readonly unfinished: readonly UnfinishedEvent[];
   /** The users of dead letters that are not shown, since a deletion request stopped their user's events. */
-  readonly suppressedLetters: readonly Pick<StoppedUser, "sourceId" | "digests">[];
+  readonly suppressedDeadLetters: readonly Pick<StoppedUser, "sourceId" | "digests">[];
   /** True where a journal holds more than `MAX_ENTRIES` entries of what is listed: a timeline has the newest alone. */
   readonly isCut: boolean;
   readonly fresh: Freshness;
@@ -55,11 +55,11 @@ const NOTHING: Unfinished = { events: [], deliveries: [] };
 /** Rejects with a Problem while the read model cannot be asked. */
 export async function findEventFacts(
   messageId: string,
-  { readModel, letters }: { readonly readModel: ReadModel; readonly letters: VisibleLetters },
+  { readModel, deadLetters }: { readonly readModel: ReadModel; readonly deadLetters: VisibleDeadLetters },
   { listed, unfinished: { events, deliveries } = NOTHING }: AskedFacts,
 ): Promise<EventFacts> {
   const journals = ["attempts", "deliveries", "unrouted", "rejected_calls", "refused_requests"] as const;
-  const fresh = journals.map((journal) => readModel.freshness(journal)).reduce(freshnessOfBoth, letters.freshness);
+  const fresh = journals.map((journal) => readModel.freshness(journal)).reduce(freshnessOfBoth, deadLetters.freshness);
   // One entry more than is looked at tells whether there are more.
   const query = { messageId, limit: MAX_ENTRIES + 1 };
   const ofListed = { ...query, destinationIds: listed.ids ?? undefined };
@@ -67,13 +67,13 @@ export async function findEventFacts(
   const [attempts, deferrals, dead, unrouted, rejected, refused] = await Promise.all([
     readModel.newest("attempts", ofListed),
     readModel.newest("deferrals", ofListed),
-    letters.ofMessage(ofListed),
+    deadLetters.ofMessage(ofListed),
     readModel.newest("unrouted", query),
     readModel.newest("rejected_calls", byShortName),
     readModel.newest("refused_requests", byShortName),
   ]);
-  const letterCount = dead.entries.length + dead.purged.length + dead.suppressed.length;
-  const counts = [attempts.length, deferrals.length, letterCount, unrouted.length, rejected.length, refused.length];
+  const deadLetterCount = dead.entries.length + dead.purged.length + dead.suppressed.length;
+  const counts = [attempts.length, deferrals.length, deadLetterCount, unrouted.length, rejected.length, refused.length];
   const isCut = counts.some((count) => count > MAX_ENTRIES);
   const groups = new RoutedEvents();
   for (const entry of attempts.slice(0, MAX_ENTRIES)) groups.addAttempt(attemptFromEntry(entry));
@@ -86,8 +86,8 @@ export async function findEventFacts(
     const said = await readModel.newest("attempts", { messageId, limit: MAX_SAID });
     for (const entry of said) groups.addSaid(attemptFromEntry(entry));
   }
-  for (const entry of dead.entries) groups.addLetter(entry, "kept");
-  for (const entry of dead.purged) groups.addLetter(entry, "purged");
+  for (const entry of dead.entries) groups.addDeadLetter(entry, "kept");
+  for (const entry of dead.purged) groups.addDeadLetter(entry, "purged");
   for (const delivery of deliveries) groups.addUnfinished(delivery);
   for (const delivery of listed.unlisted) groups.addUnlisted(delivery);
   const known = withoutRepeats(unrouted.slice(0, MAX_ENTRIES).map(unroutedFromEntry), groups.all());
@@ -98,7 +98,7 @@ export async function findEventFacts(
     unrouted: known,
     routed: groups.all(),
     unfinished: events.filter(({ sourceId, partition, offset }) => !places.has(placeName(sourceId, partition, offset))),
-    suppressedLetters: dead.suppressed.map((entry) => ({
+    suppressedDeadLetters: dead.suppressed.map((entry) => ({
       sourceId: deadLetterFromEntry(entry).sourceId,
       digests: userDigestsOf(entry),
     })),

@@ -67,7 +67,7 @@ interface FoundVerdict extends FoundEvent {
 }
 
 export function eventListRoutes(parts: EventListParts): readonly Route[] {
-  const { readModel, letters } = parts;
+  const { readModel, deadLetters } = parts;
   const names = configuredNames(parts);
   const isSuppressed = suppressedKeyCheck(parts.suppressed);
 
@@ -106,7 +106,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
       },
       handle: async ({ query: { since, until, ...asked } }) => {
         const all = SEARCHED_JOURNALS.map((journal) => readModel.freshness(journal));
-        const fresh = all.reduce(freshnessOfBoth, letters.freshness);
+        const fresh = all.reduce(freshnessOfBoth, deadLetters.freshness);
         const found = await searchEvents(readModel, { ...asked, sinceMs: since, untilMs: until, isSuppressed });
         const judged = (await Promise.all(found.events.map(judgeFound))).flat();
         const leading = judged.map((each) => each.leading);

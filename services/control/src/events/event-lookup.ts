@@ -8,7 +8,7 @@ import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import { MAX_NAME_LENGTH } from "@posthaste/core/routing/short-name";
 import type { AuditJournal } from "../audit/audit-journal.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "../pipeline/pipeline-search.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { DestinationHistory } from "./destination-history.ts";
@@ -22,7 +22,7 @@ export interface LookupParts {
   readonly sources: ConfigStore<Source>;
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
-  readonly letters: VisibleLetters;
+  readonly deadLetters: VisibleDeadLetters;
   readonly pipeline: Pick<PipelineSearch, "find">;
   readonly audit: Pick<AuditJournal, "page">;
   readonly naming: NameDeletionsParts;
@@ -136,7 +136,7 @@ function openQuestion(
 ): PipelineQuestion | null {
   const { messageId } = asked;
   if (judged.length === 0) {
-    if (facts.suppressedLetters.length > 0) return null;
+    if (facts.suppressedDeadLetters.length > 0) return null;
     return { messageId, ...keysOfUser(asked, parts) };
   }
   const open = judged.flatMap((each) => ("routed" in each ? openDeliveries(each) : []));

@@ -1,5 +1,5 @@
 import type { AttemptRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
-import type { LetterFact } from "@posthaste/core/verdict/delivery-facts";
+import type { DeadLetterFact } from "@posthaste/core/verdict/delivery-facts";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { describe, expect, it } from "vitest";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
@@ -31,7 +31,7 @@ const DELIVERED: AttemptRecord = {
   urls: [{ url: "https://a.example/hook", status: 200, error: null, durationMs: 12, answer: null }],
 };
 
-const LETTER: LetterFact = {
+const DEAD_LETTER: DeadLetterFact = {
   ...{ deadAtMs: RECEIVED_MS + 500, reason: "window_expired", reasonClass: "receiver", attempts: 9, replayId: null },
   ...{ lastAttempt: [], place: "0:3" },
 };
@@ -75,13 +75,13 @@ const UNFINISHED: UnfinishedEvent = {
 const HIDDEN = { sourceId: "src_1", digests: ["digest-of-a-user"] };
 
 const facts = (known: Partial<EventFacts>): EventFacts => ({
-  ...{ rejected: [], refused: [], unrouted: [], routed: [], unfinished: [], suppressedLetters: [], isCut: false },
+  ...{ rejected: [], refused: [], unrouted: [], routed: [], unfinished: [], suppressedDeadLetters: [], isCut: false },
   fresh: { asOf: null, complete: true },
   ...known,
 });
 
 const delivery = (known: Partial<EventDelivery>): EventDelivery => ({
-  ...{ attempts: [], deferrals: [], letters: [], unfinished: [] },
+  ...{ attempts: [], deferrals: [], deadLetters: [], unfinished: [] },
   ...known,
 });
 
@@ -94,7 +94,7 @@ function routed(deliveries: Readonly<Record<string, Partial<EventDelivery>>>, di
         origin: null,
         deliveries: known,
         said: SAID,
-        letters: [],
+        deadLetters: [],
         purged: [],
         users: [],
         unlisted: new Map(),
@@ -136,7 +136,7 @@ it.each([
 ] as const)("a dead letter that was sent again to another URL is judged by settle %s as %s", (settle, cause) => {
   const lastAttempt = [{ url: "https://old.example/hook", status: 503, error: null }];
   const again = { ...DELIVERED, startedAtMs: RECEIVED_MS + 900, replayId: "rpl_1" };
-  const known = routed({ dst_1: { attempts: [again], letters: [{ ...LETTER, lastAttempt }] } });
+  const known = routed({ dst_1: { attempts: [again], deadLetters: [{ ...DEAD_LETTER, lastAttempt }] } });
   expect(causes(known, { destinations: [testDestination("dst_1", { settle })] })).toEqual([cause]);
 });
 
@@ -240,7 +240,7 @@ describe("an event that became no delivery", () => {
 });
 
 describe("an event with deliveries", () => {
-  const DEAD = { letters: [LETTER] };
+  const DEAD = { deadLetters: [DEAD_LETTER] };
   const TOOK = { attempts: [DELIVERED] };
 
   it("has the worst first, and that is its own; one that was off comes last and is not", () => {
@@ -256,14 +256,14 @@ describe("an event with deliveries", () => {
     expect(causes(routed({}))).toEqual(["unknown"]);
   });
 
-  it("is not told of letters where its user's events were stopped", () => {
+  it("is not told of dead letters where its user's events were stopped", () => {
     const isSuppressed = (sourceId: string, userKey: string | null) => sourceId === "src_1" && userKey === "user-7";
     const known = routed({ dst_1: TOOK, dst_2: DEAD });
     expect(judge(known, { isSuppressed })).toMatchObject([
       {
         cause: "suppressed",
         deliveries: [
-          { destinationId: "dst_2", verdict: { cause: "suppressed", atMs: LETTER.deadAtMs, tries: 9 } },
+          { destinationId: "dst_2", verdict: { cause: "suppressed", atMs: DEAD_LETTER.deadAtMs, tries: 9 } },
           { destinationId: "dst_1", verdict: { cause: "delivered" } },
         ],
       },
@@ -293,8 +293,8 @@ describe("an event with deliveries", () => {
   ])("of which nothing is known at a destination that %s", (_, change, expected) => {
     const destinations = [testDestination("dst_2", change)];
     expect(perDestination(routed({}), { destinations })).toEqual(expected);
-    const [letters, purged] = [[letterReceivedAt(RECEIVED_MS)], [letterReceivedAt(RECEIVED_MS)]];
-    expect(perDestination(routed({}, { said: null, letters }), { destinations })).toEqual(expected);
+    const [deadLetters, purged] = [[deadLetterReceivedAt(RECEIVED_MS)], [deadLetterReceivedAt(RECEIVED_MS)]];
+    expect(perDestination(routed({}, { said: null, deadLetters }), { destinations })).toEqual(expected);
     expect(perDestination(routed({}, { said: null, purged }), { destinations })).toEqual(expected);
   });
 
@@ -327,14 +327,14 @@ it("an event that the router has not come to is on its way", () => {
   expect(judge(facts({ unfinished: [UNFINISHED] }))).toEqual([{ cause: "in_pipeline", unfinished: UNFINISHED }]);
 });
 
-it("the whole is the worst of all; where nothing is known, letters of a stopped user say so", () => {
+it("the whole is the worst of all; where nothing is known, dead letters of a stopped user say so", () => {
   const none = facts({});
   expect(causeOfAll([], none)).toBe("unknown");
-  expect(causeOfAll([], { ...none, suppressedLetters: [HIDDEN] })).toBe("suppressed");
+  expect(causeOfAll([], { ...none, suppressedDeadLetters: [HIDDEN] })).toBe("suppressed");
   const both = facts({
     unrouted: [{ ...UNROUTED, cause: "duplicate" }],
     unfinished: [UNFINISHED],
-    suppressedLetters: [HIDDEN],
+    suppressedDeadLetters: [HIDDEN],
   });
   expect(causeOfAll(judge(both), both)).toBe("in_pipeline");
 });
@@ -351,7 +351,7 @@ it("each names its source", () => {
   expect(judge(every).map(sourceIdOf)).toEqual(["refused", "rejected", "unrouted", "routed", "unfinished"]);
 });
 
-function letterReceivedAt(receivedAtMs: number): RoutedEvent["letters"][number] {
+function deadLetterReceivedAt(receivedAtMs: number): RoutedEvent["deadLetters"][number] {
   return {
     ...{
       ...CALL,

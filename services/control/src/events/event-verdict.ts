@@ -85,8 +85,8 @@ export function judgeEvents(facts: EventFacts, { destinations, ...terms }: Judge
 }
 
 /** The worst cause of all that happened under the message id. */
-export function causeOfAll(events: readonly JudgedEvent[], { suppressedLetters }: EventFacts): VerdictCause {
-  if (events.length === 0) return suppressedLetters.length > 0 ? "suppressed" : "unknown";
+export function causeOfAll(events: readonly JudgedEvent[], { suppressedDeadLetters }: EventFacts): VerdictCause {
+  if (events.length === 0) return suppressedDeadLetters.length > 0 ? "suppressed" : "unknown";
   return worstCause(events.map(({ cause }) => cause));
 }
 
@@ -122,8 +122,8 @@ function refusedForGood({ refused, rejected, unrouted, routed, unfinished }: Eve
   return refused.filter(({ atMs }) => receivedAtMs.every((each) => each === null || each < atMs));
 }
 
-function receivedAtMsOf({ said, letters, purged }: RoutedEvent): number | null {
-  return said?.receivedAtMs ?? letters[0]?.receivedAtMs ?? purged[0]?.receivedAtMs ?? null;
+function receivedAtMsOf({ said, deadLetters, purged }: RoutedEvent): number | null {
+  return said?.receivedAtMs ?? deadLetters[0]?.receivedAtMs ?? purged[0]?.receivedAtMs ?? null;
 }
 
 function judgeRouted(
@@ -132,27 +132,28 @@ function judgeRouted(
   { nowMs, isSuppressed, history, rest, lostOf }: Omit<JudgeTerms, "destinations">,
 ): JudgedEvent {
   const { said, sourceId } = routed;
-  // The letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them either.
-  const hidesLetters = isSuppressed(sourceId, said?.userKey ?? null);
+  // The dead letters of a suppressed user are hidden and cannot be sent again; the attempt log must not tell of them
+  // either.
+  const hidesDeadLetters = isSuppressed(sourceId, said?.userKey ?? null);
   const settles = new Map(configured.map(({ id, settle }) => [id, settle]));
   const known = [...routed.deliveries].map(([destinationId, facts]): JudgedDelivery => {
     const judged = judgeDelivery(facts, nowMs, settles.get(destinationId));
     const verdict = lostOf(judged, facts, nowMs) ?? judged ?? underWay(facts);
-    if (!hidesLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
+    if (!hidesDeadLetters || verdict?.cause !== "dead_letter") return { destinationId, verdict };
     return { destinationId, verdict: { cause: "suppressed", atMs: verdict.atMs, tries: verdict.tries } };
   });
   const others = configured
     .filter(({ id }) => rest.has(id) && !routed.deliveries.has(id) && !routed.unlisted.has(id))
     .flatMap((each) => judgeOther(each, routed, history));
   const deliveries = [...known, ...others].sort((a, b) => rankOf(causeOf(a)) - rankOf(causeOf(b)));
-  const causes = [...deliveries.map(causeOf), ...unlistedCauses(routed, hidesLetters)];
+  const causes = [...deliveries.map(causeOf), ...unlistedCauses(routed, hidesDeadLetters)];
   causes.sort((a, b) => rankOf(a) - rankOf(b));
   return { cause: causes[0] ?? "unknown", routed, deliveries };
 }
 
-function unlistedCauses({ unlisted }: RoutedEvent, hidesLetters: boolean): readonly VerdictCause[] {
+function unlistedCauses({ unlisted }: RoutedEvent, hidesDeadLetters: boolean): readonly VerdictCause[] {
   const causes = new Set([...unlisted.values()].map(({ state }) => causeOfState(state)));
-  return [...causes].map((each) => (hidesLetters && each === "dead_letter" ? "suppressed" : each));
+  return [...causes].map((each) => (hidesDeadLetters && each === "dead_letter" ? "suppressed" : each));
 }
 
 /** A destination without a known fact; empty where it was not to have the event. */

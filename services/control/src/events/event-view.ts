@@ -205,8 +205,8 @@ function routedView(
   terms: ViewTerms,
 ): z.output<typeof event> {
   const { routed, deliveries, cause: worst, stoppedBy } = judged;
-  const { said, letters, purged, sourceId, origin } = routed;
-  const any = said ?? letters[0] ?? purged[0];
+  const { said, deadLetters, purged, sourceId, origin } = routed;
+  const any = said ?? deadLetters[0] ?? purged[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
   const told = deliveries.map((delivery) => {
     const facts = routed.deliveries.get(delivery.destinationId);

@@ -40,9 +40,9 @@ const waits = (n: number, attempt = 1) =>
   logged(n, { attempt, outcome: "retryable", startedAtMs: Date.now() - 30_000 + attempt, followUps: [WAITS] });
 
 function died(n: number): void {
-  const letter = deadLetterAt(2, { ...EVENT, destinationId: idOf(n) });
+  const deadLetter = deadLetterAt(2, { ...EVENT, destinationId: idOf(n) });
   const at = { partition: 0, offset: n, key: null };
-  const entries = { dead_letters: deadLetterEntries(letter, at), deliveries: lostDeliveryEntries(letter, at) };
+  const entries = { dead_letters: deadLetterEntries(deadLetter, at), deliveries: lostDeliveryEntries(deadLetter, at) };
   store.take("dead_letters", { partition: 0, next: n + 1, passedTo: 0, entries });
 }
 
@@ -54,14 +54,14 @@ function partsOf(configured: number): WrittenParts {
     newest: async (...asked: Parameters<Store["newest"]>) => store.newest(...asked),
     deliveriesOf: async (messageId: string) => store.deliveries.ofMessage(messageId),
   };
-  const letters = {
+  const deadLetters = {
     freshness: freshness(),
     ofMessage: async (asked: Parameters<Store["newest"]>[1]) => ({
       ...{ entries: store.newest("dead_letters", asked), purged: [], suppressed: [] },
     }),
   };
   const destinations = new Map(Array.from({ length: configured }, (_, n) => [idOf(n), testDestination(idOf(n))]));
-  return { sources: new Map(), destinations, readModel, letters } as unknown as WrittenParts;
+  return { sources: new Map(), destinations, readModel, deadLetters } as unknown as WrittenParts;
 }
 
 type Routed = Extract<JudgedEvent, { readonly routed: unknown }>;

@@ -57,10 +57,10 @@ export async function nameListedDeletions(
 
 /** The request that hides the dead letters of which alone something is known; undefined where there are none. */
 export async function hiddenBy(
-  { suppressedLetters }: Pick<EventFacts, "suppressedLetters">,
+  { suppressedDeadLetters }: Pick<EventFacts, "suppressedDeadLetters">,
   { deletions }: Pick<NameDeletionsParts, "deletions">,
 ): Promise<StoppedBy | undefined> {
-  const [first] = suppressedLetters;
+  const [first] = suppressedDeadLetters;
   return first === undefined ? undefined : await deletions.find({ ...first, atMs: null });
 }
 
@@ -94,8 +94,8 @@ function digestsOf(event: Event): readonly string[] {
 function userOfRouted({ sourceId, said, users, deliveries }: RoutedEvent): StoppedUser {
   const userKey = said?.userKey ?? null;
   const digests = new Set([...users, ...(userKey === null ? [] : [userDigest(sourceId, userKey)])]);
-  const dropped = [...deliveries.values()].flatMap(({ letters, attempts }) => [
-    ...letters.filter(({ reason }) => reason === "suppressed").map(({ deadAtMs }) => deadAtMs),
+  const dropped = [...deliveries.values()].flatMap(({ deadLetters, attempts }) => [
+    ...deadLetters.filter(({ reason }) => reason === "suppressed").map(({ deadAtMs }) => deadAtMs),
     ...attempts
       .filter(({ followUps }) => followUps.some(({ reason }) => reason === "suppressed"))
       .map(({ startedAtMs }) => startedAtMs),

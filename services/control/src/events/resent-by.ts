@@ -5,8 +5,8 @@ import type { JudgedEvent } from "./event-verdict.ts";
 /** The resends of all deliveries of these events. */
 export function resendsOf(judged: readonly JudgedEvent[]): ReadonlySet<string> {
   const deliveries = judged.flatMap((each) => ("routed" in each ? [...each.routed.deliveries.values()] : []));
-  const ids = deliveries.flatMap(({ attempts, deferrals, letters, unfinished }) =>
-    [...attempts, ...deferrals, ...letters, ...unfinished].flatMap(({ replayId }) => replayId ?? []),
+  const ids = deliveries.flatMap(({ attempts, deferrals, deadLetters, unfinished }) =>
+    [...attempts, ...deferrals, ...deadLetters, ...unfinished].flatMap(({ replayId }) => replayId ?? []),
   );
   return new Set(ids.filter(isResend));
 }

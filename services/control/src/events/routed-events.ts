@@ -3,7 +3,7 @@
  * An entry without a place (a dead letter, an entry of an earlier release) goes to the source's newest event.
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
-import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
+import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
 import type { UnfinishedDelivery } from "../pipeline/pipeline-findings.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { KnownDelivery } from "../read-model/delivery-entry.ts";
@@ -25,7 +25,7 @@ export interface RoutedEvent {
   readonly deliveries: ReadonlyMap<string, EventDelivery>;
   /** The event's fields from one of its log entries; null where the journals hold only dead letters of it. */
   readonly said: LoggedDelivery | null;
-  readonly letters: readonly ListedDeadLetter[];
+  readonly deadLetters: readonly ListedDeadLetter[];
   /** Dead letters that were purged since. */
   readonly purged: readonly ListedDeadLetter[];
   /** Deliveries whose facts were not looked at, keyed by destination id: the newest of each. */
@@ -37,7 +37,7 @@ export interface RoutedEvent {
 interface GroupedDelivery {
   readonly attempts: AttemptRecord[];
   readonly deferrals: DeferralRecord[];
-  readonly letters: LetterFact[];
+  readonly deadLetters: DeadLetterFact[];
   readonly unfinished: UnfinishedDelivery[];
 }
 
@@ -46,7 +46,7 @@ interface Group {
   readonly origin: RoutedEvent["origin"];
   said: LoggedDelivery | null;
   readonly deliveries: Map<string, GroupedDelivery>;
-  readonly letters: ListedDeadLetter[];
+  readonly deadLetters: ListedDeadLetter[];
   readonly purged: ListedDeadLetter[];
   readonly unlisted: Map<string, DeliveryOfMessage>;
   readonly users: string[];
@@ -91,18 +91,19 @@ export class RoutedEvents {
   }
 
   /**
-   * Called after all attempts and deferrals were added. A purged letter is no longer listed and cannot be sent again.
+   * Called after all attempts and deferrals were added. A purged dead letter is no longer listed and cannot be sent
+   * again.
    */
-  addLetter(entry: JournalEntry, state: "kept" | "purged"): void {
-    const letter = deadLetterFromEntry(entry);
-    const group = this.#anyOf(letter.sourceId) ?? this.#open(letter.sourceId, null);
-    if (state === "kept") group.letters.push(letter);
-    else group.purged.push(letter);
+  addDeadLetter(entry: JournalEntry, state: "kept" | "purged"): void {
+    const deadLetter = deadLetterFromEntry(entry);
+    const group = this.#anyOf(deadLetter.sourceId) ?? this.#open(deadLetter.sourceId, null);
+    if (state === "kept") group.deadLetters.push(deadLetter);
+    else group.purged.push(deadLetter);
     group.users.push(...userDigestsOf(entry));
-    const { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt } = letter;
+    const { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt } = deadLetter;
     const place = state === "kept" ? `${entry.partition}:${entry.offset}` : null;
     const fact = { deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt, place };
-    this.#deliveryOf(group, letter.destinationId).letters.push(fact);
+    this.#deliveryOf(group, deadLetter.destinationId).deadLetters.push(fact);
   }
 
   all(): readonly RoutedEvent[] {
@@ -132,7 +133,7 @@ export class RoutedEvents {
       origin,
       said: null,
       deliveries: new Map(),
-      letters: [],
+      deadLetters: [],
       purged: [],
       unlisted: new Map(),
       users: [],
@@ -144,7 +145,7 @@ export class RoutedEvents {
   #deliveryOf({ deliveries }: Group, destinationId: string): GroupedDelivery {
     const held = deliveries.get(destinationId);
     if (held !== undefined) return held;
-    const facts = { attempts: [], deferrals: [], letters: [], unfinished: [] };
+    const facts = { attempts: [], deferrals: [], deadLetters: [], unfinished: [] };
     deliveries.set(destinationId, facts);
     return facts;
   }

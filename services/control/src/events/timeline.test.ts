@@ -7,7 +7,7 @@ import type { EventDelivery } from "./routed-events.ts";
 import { deliverySteps, unroutedStep } from "./timeline.ts";
 
 const RETRY = { kind: "retry" as const, urls: null, delayMs: 1, dueAtMs: 1, deadlineMs: 1, reason: null };
-const NONE: EventDelivery = { attempts: [], deferrals: [], letters: [], unfinished: [] };
+const NONE: EventDelivery = { attempts: [], deferrals: [], deadLetters: [], unfinished: [] };
 
 function stepsOf(facts: Partial<EventDelivery>, resentBy = new Map<string, string>()) {
   const deliveries = new Map([["dst_1", { ...NONE, ...facts }]]);
@@ -17,7 +17,7 @@ function stepsOf(facts: Partial<EventDelivery>, resentBy = new Map<string, strin
       origin: null,
       deliveries,
       said: null,
-      letters: [],
+      deadLetters: [],
       purged: [],
       users: [],
       unlisted: new Map(),
@@ -31,7 +31,7 @@ it("a step says a cause or a reason in words, and has its code beside them", () 
     stepsOf({ deferrals: [deferralAt(1, { cause, recordDelayMs: 1 })] }),
   );
   const dead = DEAD_LETTER_REASONS.flatMap((reason) =>
-    stepsOf({ letters: [{ ...deadLetterAt(2, { reason }), place: "0:1" }] }),
+    stepsOf({ deadLetters: [{ ...deadLetterAt(2, { reason }), place: "0:1" }] }),
   );
   const left = UNROUTED_CAUSES.map((cause) => unroutedStep(unrouted(cause)));
   expect([...deferred, ...dead].map(({ note }) => note)).toEqual([...DEFERRED_CAUSES, ...DEAD_LETTER_REASONS]);

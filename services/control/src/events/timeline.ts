@@ -76,11 +76,11 @@ function ofEvent(atMs: number, { what, detail, note }: Pick<Step, "what" | "deta
 
 /** The steps of all deliveries of an event, oldest first. */
 export function deliverySteps({ deliveries }: RoutedEvent, resentBy: ResentBy): readonly Step[] {
-  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, letters, unfinished }]): Step[] => [
+  const steps = [...deliveries].flatMap(([destinationId, { attempts, deferrals, deadLetters, unfinished }]): Step[] => [
     ...attempts.map((attempt) => ({ ...attemptStep(attempt), destinationId })),
     ...routedSteps([...attempts, ...deferrals, ...unfinished], resentBy),
     ...deferrals.map((deferral) => ({ ...deferralStep(deferral), destinationId })),
-    ...letters.map(({ deadAtMs, reason }) => ({
+    ...deadLetters.map(({ deadAtMs, reason }) => ({
       ...{ time: isoTime(deadAtMs), what: "dead_letter" as const, destinationId },
       ...{ detail: wordsOf(GIVEN_UP, reason), note: reason },
     })),

@@ -8,7 +8,7 @@ import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { attemptsLeft } from "@posthaste/core/verdict/attempts-left";
 import type { Behind, DeliveryVerdict, OtherVerdict, UrlAnswer } from "@posthaste/core/verdict/verdict";
 import type { StoppedBy } from "../deletions/stopping-deletions.ts";
-import { remedyOf } from "../deliveries/letter-groups.ts";
+import { remedyOf } from "../deliveries/dead-letter-groups.ts";
 import { isoTime } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
@@ -113,8 +113,8 @@ function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ToldDelivery, 
 function givenUpInWords({ givenUp }: Verdict<"waiting_retry" | "deferred">): string {
   if (givenUp === undefined) return "";
   const { urls, place } = givenUp;
-  const letter = place === null ? "" : `, as dead letter ${place}`;
-  return ` Given up for ${urls.length === 0 ? "another URL" : urls.join(" and ")}${letter}.`;
+  const deadLetter = place === null ? "" : `, as dead letter ${place}`;
+  return ` Given up for ${urls.length === 0 ? "another URL" : urls.join(" and ")}${deadLetter}.`;
 }
 
 function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
@@ -126,7 +126,7 @@ function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
   if (reasonClass === null) return { sentence: `Not delivered to ${name}: ${end}.`, command };
   const [first] = last;
   const error = first === undefined ? null : String(first.status ?? first.error);
-  // The letter holds what was put into it.
+  // The dead letter holds what was put into it.
   const group = { reason, reasonClass, error } as Parameters<typeof remedyOf>[0];
   const after = place === null ? "its dead letter was purged" : remedyOf(group);
   return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };

@@ -85,7 +85,7 @@ export async function viewAll(known: KnownHealth, shown: readonly KnownDestinati
         recent: known.recent(id),
         waiting: waiting === null ? null : (waiting.get(id) ?? []),
         logged,
-        needsSomebody: known.needs(each, waiting, logged?.letters ?? null),
+        needsSomebody: known.needs(each, waiting, logged?.deadLetters ?? null),
       });
     }),
   );

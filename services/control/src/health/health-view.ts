@@ -130,8 +130,8 @@ export function viewHealth(known: KnownDestination, told: ToldBeside): HealthAns
     nextRetry: isoTimeOrNull(logged?.nextDueMs ?? null),
     givesUp: logged === null ? null : viewGivesUp(logged),
     waiting: waiting === null ? null : viewWaiting(waiting, inProcess(known.held)),
-    deadLetters: logged?.letters.open ?? null,
-    deliveredSince: logged?.letters.deliveredSince ?? null,
+    deadLetters: logged?.deadLetters.open ?? null,
+    deliveredSince: logged?.deadLetters.deliveredSince ?? null,
   };
 }
 

@@ -18,9 +18,9 @@ import {
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { DeadLetterSums } from "../read-model/dead-letter-hours.ts";
 import type { WaitingDeliveries, WaitingTimes } from "../read-model/delivery-table.ts";
 import { MINUTE_MS } from "../read-model/health-table.ts";
-import type { LetterSums } from "../read-model/letter-hours.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { HealthBook } from "./health-book.ts";
 
@@ -36,7 +36,7 @@ export interface KnownHealthParts {
   readonly destinations: Pick<ConfigStore<Destination>, "get" | "find" | "values">;
   readonly readModel: Pick<ReadModel, "waitingTimes" | "waiting">;
   /** How many dead letters of a destination may be shown; rejects while the read model cannot be asked. */
-  readonly deadLetters: (destinationId: string) => Promise<LetterSums>;
+  readonly deadLetters: (destinationId: string) => Promise<DeadLetterSums>;
   readonly nowMs: () => number;
 }
 
@@ -66,7 +66,7 @@ export interface RecentResults {
 
 /** What the read model knows of a destination. */
 export interface LoggedHealth extends WaitingTimes {
-  readonly letters: LetterSums;
+  readonly deadLetters: DeadLetterSums;
 }
 
 /** The waiting deliveries by destination; null while the read model cannot be asked. */
@@ -134,11 +134,11 @@ export class KnownHealth {
   async logged(destinationId: string): Promise<LoggedHealth | null> {
     const { readModel, nowMs } = this.#parts;
     try {
-      const [letters, times] = await Promise.all([
+      const [deadLetters, times] = await Promise.all([
         this.#parts.deadLetters(destinationId),
         readModel.waitingTimes(destinationId, nowMs()),
       ]);
-      return { letters, ...times };
+      return { deadLetters, ...times };
     } catch {
       return null;
     }
@@ -150,18 +150,22 @@ export class KnownHealth {
     const needs = await Promise.all(
       all.map(async (each) => {
         if (!isRecovered(each.judged)) return this.needs(each, waiting, null);
-        const letters = await this.#parts.deadLetters(each.destination.id).catch(() => null);
-        return this.needs(each, waiting, letters);
+        const deadLetters = await this.#parts.deadLetters(each.destination.id).catch(() => null);
+        return this.needs(each, waiting, deadLetters);
       }),
     );
     return all.filter((_, index) => needs[index]);
   }
 
   /** HJ3, by what the read model says; null where it cannot be asked. */
-  needs({ destination, judged }: KnownDestination, waiting: WaitingByDestination, letters: LetterSums | null): boolean {
+  needs(
+    { destination, judged }: KnownDestination,
+    waiting: WaitingByDestination,
+    deadLetters: DeadLetterSums | null,
+  ): boolean {
     const ofIt = waiting?.get(destination.id) ?? [];
     const owed = {
-      openLetters: letters?.open ?? null,
+      openDeadLetters: deadLetters?.open ?? null,
       waiting: waiting === null ? null : sumOf(ofIt.map(({ count }) => count)),
     };
     return isNeeding(judged, owed, this.#parts.nowMs());

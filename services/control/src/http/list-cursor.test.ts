@@ -21,7 +21,7 @@ const ask = (route: ReturnType<typeof listOf>, cursor?: string) =>
   }>;
 
 it("a list goes on from its own cursors, as it made them", async () => {
-  const list = listOf("listLetters");
+  const list = listOf("listDeadLetters");
   const first = await ask(list);
   const second = await ask(list, first.nextCursor ?? undefined);
   const third = await ask(list, second.nextCursor ?? undefined);
@@ -31,7 +31,7 @@ it("a list goes on from its own cursors, as it made them", async () => {
 
 it("a list refuses the cursor of another one, also of one whose name its own begins with", async () => {
   const { nextCursor } = await ask(listOf("list"));
-  await expect(ask(listOf("listLetters"), nextCursor ?? "")).rejects.toMatchObject({
+  await expect(ask(listOf("listDeadLetters"), nextCursor ?? "")).rejects.toMatchObject({
     kind: "invalid_input",
     errors: [
       { path: "cursor", message: expect.stringContaining("without a cursor the list begins at its first page") },

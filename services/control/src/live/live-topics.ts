@@ -7,9 +7,9 @@ import type { HeldEntry } from "../audit/audit-journal.ts";
 import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
 import type { OpenedAudit } from "../audit/open-audit.ts";
 import { attemptCheck } from "../deliveries/attempt-filter.ts";
-import { viewLetter } from "../deliveries/dead-letter-view.ts";
+import { viewDeadLetter } from "../deliveries/dead-letter-view.ts";
 import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { HealthChanges } from "../health/health-changes.ts";
 import type { LiveHealth } from "../health/open-health.ts";
 import type { JournalEntry } from "../read-model/journal-entry.ts";
@@ -22,7 +22,7 @@ import { createLiveTopic, type LiveFeed, type LiveTopic, remembered } from "./li
 
 export interface LiveTopicsOptions {
   readonly readModel: Pick<ReadModel, "freshness" | "recent">;
-  readonly letters: Pick<VisibleLetters, "shows" | "stateOf">;
+  readonly deadLetters: Pick<VisibleDeadLetters, "shows" | "stateOf">;
   readonly isSuppressed: SuppressedKeyCheck;
   readonly audit: OpenedAudit["live"];
   readonly replays: OpenedReplays["live"];
@@ -61,7 +61,7 @@ export function createOpenFeeds(options: LiveTopicsOptions): OpenFeeds {
 }
 
 function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, LiveTopic>> {
-  const { readModel, letters, isSuppressed, audit, replays, health } = options;
+  const { readModel, deadLetters, isSuppressed, audit, replays, health } = options;
   const deliveryRow = remembered(viewDelivery);
   return {
     deliveries: createLiveTopic<JournalEntry>({
@@ -74,8 +74,8 @@ function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, 
       recent: readModel.recent.dead_letters,
       freshness: () => readModel.freshness("dead_letters"),
       shows: ({ destinationId, reason, error, type, userId, sourceId, event }) =>
-        letters.shows({ destinationId, reason, error, type, userId, sourceId, event }),
-      rowOf: remembered((entry) => viewLetter(entry, (letter) => letters.stateOf(letter))),
+        deadLetters.shows({ destinationId, reason, error, type, userId, sourceId, event }),
+      rowOf: remembered((entry) => viewDeadLetter(entry, (letter) => deadLetters.stateOf(letter))),
     }),
     replays: createLiveTopic({
       recent: replays.recent,

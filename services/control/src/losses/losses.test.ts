@@ -68,7 +68,7 @@ describe("a delivery that waits", () => {
       { startedAtMs: 3900, recordPartition },
     ] as AttemptRecord[],
     deferrals: [{ deferredAtMs: 2000, recordPartition: 2 }] as DeferralRecord[],
-    letters: [],
+    deadLetters: [],
   });
   const LOST = { cause: "lost", topic, partition: 3, from: 20, to: 50, acceptedAtMs: 9000, tries: 2 };
 

@@ -119,7 +119,7 @@ const ofRejectedCalls =
 
 /** The topics in the order in which an event passes through them, with the retry topics that exist. */
 export async function openScannedTopics({ connection, openCodec, names }: ScannedTopicsOptions) {
-  const [events, deliveries, attempts, letters, unrouted, rejected] = await Promise.all([
+  const [events, deliveries, attempts, deadLetters, unrouted, rejected] = await Promise.all([
     openCodec<Event>("event"),
     openCodec<Delivery>("delivery"),
     openCodec<AttemptBatch>("attempt-batch"),
@@ -134,7 +134,7 @@ export async function openScannedTopics({ connection, openCodec, names }: Scanne
   ];
   const after = [
     { topic: names.attempts, finds: ofAttempts(attempts) },
-    { topic: names.deadLetters, finds: ofLetters(letters) },
+    { topic: names.deadLetters, finds: ofLetters(deadLetters) },
     { topic: names.unrouted, finds: ofUnrouted(unrouted) },
     { topic: names.rejectedCalls, finds: ofRejectedCalls(rejected) },
   ];

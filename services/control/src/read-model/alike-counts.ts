@@ -1,23 +1,23 @@
 /**
  * How many dead letters are alike within ranges of their topic, and the rows of the few that something sets apart: so a
- * plan of a million letters is counted without a look at a million rows.
+ * plan of a million dead letters is counted without a look at a million rows.
  *
- * Owns: the index of the rows that are marked (NR2 of letter-rows.ts).
- * LK1  Each row of the ranges is counted once: among the letters that it is like, or as a row apart. Both are of one
- *      moment.
- * LK2  The cost depends on the number of groups of alike letters, and of the rows that are apart or outside of the
+ * Owns: the index of the rows that are marked (NR2 of dead-letter-rows.ts).
+ * LK1  Each row of the ranges is counted once: among the dead letters that it is like, or as a row apart. Both are of
+ *      one moment.
+ * LK2  The cost depends on the number of groups of alike dead letters, and of the rows that are apart or outside of the
  *      ranges; where more of these would be looked at than the caller allows, there is no answer.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import type { DeadLetterRows } from "./dead-letter-row.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
-import type { LetterRows } from "./letter-row.ts";
 
 export interface AlikeCountsQuery {
   readonly ranges: readonly PlannedRange[];
-  /** The groups of alike letters, by `AlikeLetters.id`, of which every row is asked for. */
+  /** The groups of alike dead letters, by `GroupedDeadLetters.id`, of which every row is asked for. */
   readonly apart: readonly number[];
-  /** The groups of which the newest letters are asked for, and how many letters of all of them. */
+  /** The groups of which the newest dead letters are asked for, and how many dead letters of all of them. */
   readonly newestOf: readonly number[];
   readonly newest: number;
   /** The most rows that are looked at (LK2). */
@@ -25,15 +25,17 @@ export interface AlikeCountsQuery {
 }
 
 export interface AlikeCounts {
-  /** For each group, by `AlikeLetters.id`, how many of its letters are in the ranges and not among `apart`. */
+  /**
+   * For each group, by `GroupedDeadLetters.id`, how many of its dead letters are in the ranges and not among `apart`.
+   */
   readonly counts: ReadonlyMap<number, number>;
-  /** The rows of marked letters, and of the groups that were asked for; without users. */
+  /** The rows of marked dead letters, and of the groups that were asked for; without users. */
   readonly apart: readonly RowsApart[];
-  /** The newest letters of `newestOf` that are among the counted, newest first. */
+  /** The newest dead letters of `newestOf` that are among the counted, newest first. */
   readonly newest: readonly JournalCursor[];
 }
 
-export interface RowsApart extends LetterRows {
+export interface RowsApart extends DeadLetterRows {
   readonly partition: number;
 }
 
@@ -44,7 +46,7 @@ interface Row {
   readonly bytes: Uint8Array;
 }
 
-/** Letters that are alike. */
+/** Dead letters that are alike. */
 interface Group {
   readonly id: number;
   readonly destinationId: string;
@@ -70,7 +72,7 @@ export class AlikeCounter {
     database.exec(`
       CREATE INDEX IF NOT EXISTS letter_rows_marked ON letter_rows (log_partition, log_offset) WHERE tried = 1;
     `);
-    const ofLetter = `letter_rows
+    const ofDeadLetter = `letter_rows
       ON (letter_rows.log_partition, letter_rows.log_offset) = (letter.log_partition, letter.log_offset)`;
     this.#groups = database.prepare("SELECT id, destination_id, kind, entries FROM letters_alike");
     this.#between = database.prepare(`
@@ -80,11 +82,11 @@ export class AlikeCounter {
       SELECT ${ROW_COLUMNS} FROM letter_rows INDEXED BY letter_rows_marked
       WHERE tried = 1 AND log_partition = ? AND log_offset >= ? AND log_offset < ? LIMIT ?`);
     this.#unmarked = database.prepare(`
-      SELECT ${ROW_COLUMNS} FROM ${journal} AS letter INDEXED BY ${journal}_by_destination CROSS JOIN ${ofLetter}
+      SELECT ${ROW_COLUMNS} FROM ${journal} AS letter INDEXED BY ${journal}_by_destination CROSS JOIN ${ofDeadLetter}
       WHERE letter.destination_id = ? AND letter.kind = ? AND tried = 0`);
     this.#newest = database.prepare(`
       SELECT letter.time, letter.log_partition, letter.log_offset, alike, tried
-      FROM ${journal} AS letter NOT INDEXED CROSS JOIN ${ofLetter}
+      FROM ${journal} AS letter NOT INDEXED CROSS JOIN ${ofDeadLetter}
       ORDER BY letter.time DESC, letter.log_partition DESC, letter.log_offset DESC, letter.place DESC LIMIT ?`);
   }
 
@@ -109,7 +111,7 @@ export class AlikeCounter {
     );
     const asked = new Set(apart);
     const byName = new Map(groups.filter(({ id }) => asked.has(id)).map((group) => [nameOf(group), group]));
-    // The index of letters is by destination and reason, which groups that were not asked for may have too.
+    // The index of dead letters is by destination and reason, which groups that were not asked for may have too.
     const ofThem = groups.filter((group) => byName.has(nameOf(group)));
     if (ofThem.reduce((sum, { entries }) => sum + entries, rows.length) > most) return null;
     for (const { destinationId, kind } of byName.values()) {
@@ -119,7 +121,7 @@ export class AlikeCounter {
     return rows;
   }
 
-  /** For each row outside of the ranges the group of its letter; null where they are too many. */
+  /** For each row outside of the ranges the group of its dead letter; null where they are too many. */
   #outside({ ranges }: AlikeCountsQuery, most: number): readonly number[] | null {
     const outside: number[] = [];
     let from: readonly [number, number] = [0, 0];
@@ -134,7 +136,7 @@ export class AlikeCounter {
     return outside;
   }
 
-  /** Null where more letters must be looked at than the caller allows. */
+  /** Null where more dead letters must be looked at than the caller allows. */
   #newestOf({ newestOf, newest, most }: AlikeCountsQuery, counts: ReadonlyMap<number, number>, isIn: IsIn) {
     const asked = new Set(newestOf);
     const all = newestOf.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);

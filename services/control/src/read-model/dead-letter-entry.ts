@@ -2,11 +2,11 @@
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
-import type { LetterFacts } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFacts } from "@posthaste/core/replay/dead-letter-filter";
 import { suppressionDigest } from "@posthaste/kafka/log/suppression-digest";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { errorsOf, userIdsOf } from "./dead-letter-facts.ts";
 import type { JournalEntry } from "./journal-entry.ts";
-import { errorsOf, userIdsOf } from "./letter-facts.ts";
 
 type Detailed =
   | "sourceId"
@@ -23,9 +23,9 @@ type Detailed =
   | "replays";
 
 interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
-  /** See DeadLetter; absent for a letter that was not sent again. */
+  /** See DeadLetter; absent for a dead letter that was not sent again. */
   readonly replayedFrom?: string;
-  /** The user ids and errors that `letterCheck` compares with a filter. */
+  /** The user ids and errors that `deadLetterCheck` compares with a filter. */
   readonly userIds: readonly string[];
   readonly errors: readonly string[];
 }
@@ -34,19 +34,26 @@ interface DeadLetterDetail extends Pick<DeadLetter, Detailed> {
 export type ListedDeadLetter = Pick<DeadLetter, Detailed | "messageId" | "destinationId" | "reason" | "deadAtMs">;
 
 export function deadLetterEntries(
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
   { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
 ): readonly JournalEntry[] {
-  const { sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals } = letter;
-  const { windowStartMs, lastAttempt, replayId, replays, replayedFrom: replayedFromPlace } = letter;
+  const { sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals } = deadLetter;
+  const { windowStartMs, lastAttempt, replayId, replays, replayedFrom: replayedFromPlace } = deadLetter;
   const detail: DeadLetterDetail = {
     ...{ sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals },
-    ...{ windowStartMs, lastAttempt, replayId, replays, userIds: userIdsOf(letter, key), errors: errorsOf(letter) },
+    ...{
+      windowStartMs,
+      lastAttempt,
+      replayId,
+      replays,
+      userIds: userIdsOf(deadLetter, key),
+      errors: errorsOf(deadLetter),
+    },
     ...(replayedFromPlace === null ? {} : { replayedFrom: replayedFromPlace }),
   };
-  const { deadAtMs, destinationId, reason, messageId } = letter;
-  const bodyText = () => Buffer.from(letter.body).toString();
-  const users = suppressionKeysOf({ delivery: letter, key: key?.toString() ?? null, bodyText })
+  const { deadAtMs, destinationId, reason, messageId } = deadLetter;
+  const bodyText = () => Buffer.from(deadLetter.body).toString();
+  const users = suppressionKeysOf({ delivery: deadLetter, key: key?.toString() ?? null, bodyText })
     .map((each) => suppressionDigest(each).slice(0, DIGEST_LENGTH))
     .join("");
   const named = { partition, offset, place: 0, destinationId, messageId };
@@ -60,26 +67,26 @@ export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
 }
 
-/** The place of the letter that it was sent again from, as topic/partition/offset; null for none. */
+/** The place of the dead letter that it was sent again from, as topic/partition/offset; null for none. */
 export function replayedFrom(entry: JournalEntry): string | null {
   return detailOf(entry).replayedFrom ?? null;
 }
 
 /** The facts that filters look at. */
-export function factsFromEntry(entry: JournalEntry): LetterFacts {
+export function factsFromEntry(entry: JournalEntry): DeadLetterFacts {
   return factsOf(entry, detailOf(entry));
 }
 
 /** The facts that filters look at, and the URLs that failed. */
 export function judgedFromEntry(entry: JournalEntry): {
-  readonly facts: LetterFacts;
+  readonly facts: DeadLetterFacts;
   readonly urls: readonly string[];
 } {
   const detail = detailOf(entry);
   return { facts: factsOf(entry, detail), urls: detail.lastAttempt.map(({ url }) => url) };
 }
 
-function factsOf(entry: JournalEntry, detail: DeadLetterDetail): LetterFacts {
+function factsOf(entry: JournalEntry, detail: DeadLetterDetail): DeadLetterFacts {
   const { partition, offset, timeMs: deadAtMs, destinationId, kind, messageId } = entry;
   const { sourceId, type, event, userIds, errors } = detail;
   return {

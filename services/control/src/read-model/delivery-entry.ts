@@ -12,7 +12,7 @@ import type {
 } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { isOriginKnown } from "@posthaste/core/delivery/replay";
-import type { DeliveryFacts, LetterFact } from "@posthaste/core/verdict/delivery-facts";
+import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
 import { type DeliveryState, stateOf } from "@posthaste/core/verdict/delivery-state";
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
@@ -21,9 +21,11 @@ import type { JournalEntry } from "./journal-entry.ts";
 import { joinedAnswers, type PastAnswer } from "./past-answers.ts";
 
 /** The facts that a dead letter holds about its delivery. */
-export interface KnownLetter extends LetterFact, Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
+export interface KnownDeadLetter
+  extends DeadLetterFact,
+    Pick<LoggedDelivery, "type" | "event" | "userKey" | "receivedAtMs"> {}
 
-type KnownFacts = DeliveryFacts<KnownLetter>;
+type KnownFacts = DeliveryFacts<KnownDeadLetter>;
 
 export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replayId"> {
   readonly messageId: string;
@@ -53,7 +55,8 @@ interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "
   readonly pastAnswers?: readonly PastAnswer[] | undefined;
   readonly attempts: readonly KeptAttempt[];
   readonly deferrals: readonly KeptDeferral[];
-  readonly letters: readonly KeptLetter[];
+  /** Named so in the tables of earlier releases. */
+  readonly letters: readonly KeptDeadLetter[];
 }
 
 /** The fields of a log record that tell nothing of its delivery's state: the other journals keep them. */
@@ -67,14 +70,14 @@ type KeptUrl = readonly [url: string, status: number | null, error: string | nul
 type KeptAttempt = Omit<AttemptRecord, Left | "urls"> & { readonly urls: readonly KeptUrl[] };
 type KeptDeferral = Omit<DeferralRecord, Left>;
 type KeptAnswer = readonly [url: string, status: number | null, error: string | null];
-type KeptLetter = Omit<KnownLetter, "lastAttempt"> & { readonly lastAttempt: readonly KeptAnswer[] };
+type KeptDeadLetter = Omit<KnownDeadLetter, "lastAttempt"> & { readonly lastAttempt: readonly KeptAnswer[] };
 
 type Place = Pick<JournalCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
 type Held = Named & Pick<KnownDelivery, "facts"> & Partial<Pick<KnownDelivery, "pastAnswers">>;
 
-/** Keeps apart the places of a record's attempts, deferrals and letter, so that each entry's name is its own. */
-const [OF_ATTEMPT, OF_DEFERRAL, OF_LETTER, KINDS] = [0, 1, 2, 3];
+/** Keeps apart the places of a record's attempts, deferrals and dead letter, so that each entry's name is its own. */
+const [OF_ATTEMPT, OF_DEFERRAL, OF_DEAD_LETTER, KINDS] = [0, 1, 2, 3];
 
 /** The entries of a record's attempts and first deferrals. */
 export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly JournalEntry[] {
@@ -92,24 +95,26 @@ export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at:
 
 /** The entry of a dead letter's delivery. */
 export function lostDeliveryEntries(
-  letter: DeadLetter,
+  deadLetter: DeadLetter,
   { partition, offset }: Pick<IncomingRecord, "partition" | "offset">,
 ): readonly JournalEntry[] {
-  const { messageId, destinationId, sourceId, replayId, originTopic, originPartition, originOffset } = letter;
-  const { deadAtMs, reason, reasonClass, attempts, type, event, userKey, receivedAtMs } = letter;
-  // A letter from before `originTopic` says by its incarnation whether it knows where it came from.
-  const hasOrigin = originTopic !== null || isOriginKnown(letter, null);
-  const lastAttempt = letter.lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
-  const known: KnownLetter = {
+  const { messageId, destinationId, sourceId, replayId, originTopic, originPartition, originOffset } = deadLetter;
+  const { deadAtMs, reason, reasonClass, attempts, type, event, userKey, receivedAtMs } = deadLetter;
+  // A dead letter from before `originTopic` says by its incarnation whether it knows where it came from.
+  const hasOrigin = originTopic !== null || isOriginKnown(deadLetter, null);
+  const lastAttempt = deadLetter.lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
+  const known: KnownDeadLetter = {
     ...{ deadAtMs, reason, reasonClass, attempts, replayId, lastAttempt, place: `${partition}:${offset}` },
     ...{ type, event, userKey, receivedAtMs },
   };
   const origin = hasOrigin ? { partition: originPartition, offset: originOffset } : null;
   const named = { messageId, destinationId, sourceId, replayId, origin };
-  return [entryOf({ ...named, facts: { ...NOTHING, letters: [known] } }, { partition, offset, place: OF_LETTER })];
+  return [
+    entryOf({ ...named, facts: { ...NOTHING, deadLetters: [known] } }, { partition, offset, place: OF_DEAD_LETTER }),
+  ];
 }
 
-const NOTHING: KnownFacts = { attempts: [], deferrals: [], letters: [] };
+const NOTHING: KnownFacts = { attempts: [], deferrals: [], deadLetters: [] };
 
 /** Reads back an entry of this file. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
@@ -122,7 +127,10 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
   const facts: KnownFacts = {
     attempts: attempts.map((attempt) => ({ ...left, ...attempt, urls: attempt.urls.map(urlFrom) })),
     deferrals: deferrals.map((deferral) => ({ ...left, ...deferral })),
-    letters: letters.map((letter) => ({ ...letter, lastAttempt: letter.lastAttempt.map(answerFrom) })),
+    deadLetters: letters.map((deadLetter) => ({
+      ...deadLetter,
+      lastAttempt: deadLetter.lastAttempt.map(answerFrom),
+    })),
   };
   return { ...rest, facts, pastAnswers, messageId, destinationId, timeMs, state: kind as DeliveryState };
 }
@@ -164,7 +172,7 @@ function entryOf(
   const { state, verdict } = stateOf(facts, 0);
   const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };
-  const letters = facts.letters.map(keptLetter);
+  const letters = facts.deadLetters.map(keptDeadLetter);
   const past = pastAnswers.length === 0 ? undefined : pastAnswers;
   const times = { delayMs, dueAtMs, deadlineMs };
   const detail: DeliveryDetail = { sourceId, replayId, origin, ...times, pastAnswers: past, ...kept, letters };
@@ -187,11 +195,11 @@ function keptDeferral(deferral: DeferralRecord): KeptDeferral {
   return { type, event, userKey, receivedAtMs, attempts, deferredAtMs, cause, urls, delayMs, dueAtMs, deadlineMs };
 }
 
-function keptLetter({ lastAttempt, ...letter }: KnownLetter): KeptLetter {
-  return { ...letter, lastAttempt: lastAttempt.map(({ url, status, error }) => [url, status, error]) };
+function keptDeadLetter({ lastAttempt, ...deadLetter }: KnownDeadLetter): KeptDeadLetter {
+  return { ...deadLetter, lastAttempt: lastAttempt.map(({ url, status, error }) => [url, status, error]) };
 }
 
-function answerFrom([url, status, error]: KeptAnswer): KnownLetter["lastAttempt"][number] {
+function answerFrom([url, status, error]: KeptAnswer): KnownDeadLetter["lastAttempt"][number] {
   return { url, status, error };
 }
 

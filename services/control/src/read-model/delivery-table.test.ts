@@ -203,7 +203,7 @@ describe("the table of deliveries", () => {
       {
         messageId: "message-1",
         state: "dead_letter",
-        facts: { letters: [{ place: "4:7" }], attempts: [{ attempt: 1 }] },
+        facts: { deadLetters: [{ place: "4:7" }], attempts: [{ attempt: 1 }] },
       },
     ]);
     expect(table.waiting()).toEqual([]);

@@ -2,12 +2,12 @@
  * The texts that the detail of an entry with a given value holds. An entry that holds them may still not fit: the
  * filter decides.
  */
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 
 type Value = string | number | undefined;
 
 /** The texts for dead letters. */
-export function letterTexts({ sourceId, type, event, userId, error }: LetterFilter): readonly string[] {
+export function deadLetterTexts({ sourceId, type, event, userId, error }: DeadLetterFilter): readonly string[] {
   return [...fields({ sourceId, type, event }), ...quoted([userId, error])];
 }
 

@@ -14,8 +14,8 @@ export interface JournalEntry extends JournalCursor {
    */
   readonly users: string;
   /**
-   * What was noted of it (`letter-mark.ts`); absent for nothing, and of an entry for watching callers where the store
-   * does not hold it.
+   * What was noted of it (`dead-letter-mark.ts`); absent for nothing, and of an entry for watching callers where the
+   * store does not hold it.
    */
   readonly mark?: number | undefined;
 }

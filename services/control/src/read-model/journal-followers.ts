@@ -6,7 +6,7 @@ import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
 import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
-import { letterPlace } from "@posthaste/core/replay/letter-filter";
+import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { RecentEntries } from "../recent-entries.ts";
@@ -92,10 +92,10 @@ export function followJournals(
     journal: "dead_letters",
     recent: recent.dead_letters,
     codec: codecs.deadLetters,
-    withNotes: (letters) => lettersWithMarks(shared.store, letters),
-    toEntries: (letter, record) => ({
-      dead_letters: deadLetterEntries(letter, record),
-      deliveries: lostDeliveryEntries(letter, record),
+    withNotes: (entries) => deadLettersWithMarks(shared.store, entries),
+    toEntries: (dead, record) => ({
+      dead_letters: deadLetterEntries(dead, record),
+      deliveries: lostDeliveryEntries(dead, record),
     }),
   });
   const unrouted = new TopicFollower(connection, {
@@ -145,16 +145,16 @@ export function followJournals(
   };
 }
 
-/** A letter that the store does not hold stays without a mark. */
-async function lettersWithMarks(
+/** A dead letter that the store does not hold stays without a mark. */
+async function deadLettersWithMarks(
   store: Pick<StoreClient, "at">,
-  letters: readonly JournalEntry[],
+  entries: readonly JournalEntry[],
 ): Promise<readonly JournalEntry[]> {
-  if (letters.length === 0) return letters;
-  const places = letters.map(({ timeMs, partition, offset, place }) => ({ timeMs, partition, offset, place }));
+  if (entries.length === 0) return entries;
+  const places = entries.map(({ timeMs, partition, offset, place }) => ({ timeMs, partition, offset, place }));
   const held = await store.at("dead_letters", places);
-  const marks = new Map(held.map((letter) => [letterPlace(letter), letter.mark ?? 0]));
-  return letters.map((letter) => ({ ...letter, mark: marks.get(letterPlace(letter)) }));
+  const marks = new Map(held.map((dead) => [deadLetterPlace(dead), dead.mark ?? 0]));
+  return entries.map((dead) => ({ ...dead, mark: marks.get(deadLetterPlace(dead)) }));
 }
 
 function sumOf(readings: readonly Reading[]): Reading | null {

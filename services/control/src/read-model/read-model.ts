@@ -80,20 +80,20 @@ export interface ReadModel extends StoreQuestions {
   /** The progress of the first reading of its topics; null before it begins and once it is over. */
   reading: JournalFollowers["reading"];
   /** The ranges of each partition in which every dead letter is held (M4 of store.ts), and the id of their topic. */
-  heldLetters(): Promise<HeldLetters>;
+  heldDeadLetters(): Promise<HeldDeadLetters>;
   /** The newest entries for watching callers; they outlive every reopening of the read model. */
   readonly recent: RecentJournals;
   close(): Promise<void>;
 }
 
-export interface HeldLetters {
+export interface HeldDeadLetters {
   /** The topic's id; empty where it is not known. */
   readonly topicId: string;
   readonly ranges: readonly HeldRange[];
 }
 
 interface Opened {
-  readonly letterTopicId: string;
+  readonly deadLetterTopicId: string;
   readonly store: StoreClient;
   readonly followed: Readonly<Record<JournalName, Followed>>;
   readonly reading: JournalFollowers["reading"];
@@ -148,15 +148,15 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     noteSent: async (places) => store().noteSent(places),
     newest: async (journal, query) => store().newest(journal, query),
     search: async (journal, query) => store().search(journal, query),
-    heldLetters: async () => {
-      const ranges = await store().heldLetters();
-      return { topicId: opened?.letterTopicId ?? "", ranges };
+    heldDeadLetters: async () => {
+      const ranges = await store().heldDeadLetters();
+      return { topicId: opened?.deadLetterTopicId ?? "", ranges };
     },
-    letterHours: async (query) => store().letterHours(query),
-    letterTotals: async (destinationId) => store().letterTotals(destinationId),
-    alikeLetters: async () => store().alikeLetters(),
-    letterEvent: async (event) => store().letterEvent(event),
-    letterRows: async (query) => store().letterRows(query),
+    deadLetterHours: async (query) => store().deadLetterHours(query),
+    deadLetterTotals: async (destinationId) => store().deadLetterTotals(destinationId),
+    groupedDeadLetters: async () => store().groupedDeadLetters(),
+    deadLetterEvent: async (event) => store().deadLetterEvent(event),
+    deadLetterRows: async (query) => store().deadLetterRows(query),
     alikeCounts: async (query) => store().alikeCounts(query),
     at: async (journal, places) => store().at(journal, places),
     counts: async (journal, query) => store().counts(journal, query),
@@ -213,7 +213,7 @@ async function runOnce(
     topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
     onRemade: ended.reject,
   });
-  onOpen({ store, ...journals, letterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
+  onOpen({ store, ...journals, deadLetterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {

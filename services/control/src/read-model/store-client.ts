@@ -3,14 +3,14 @@ import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import { ThreadClient } from "../thread-client.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
+import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
+import type { DeadLetterRows } from "./dead-letter-row.ts";
+import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import type { LetterHour, LetterHourQuery, LetterTotals } from "./letter-hours.ts";
-import type { LetterRows } from "./letter-row.ts";
-import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
 import { type PackedJournals, packJournals } from "./packed-entries.ts";
 import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
@@ -21,12 +21,12 @@ export type StoreCall =
   | { readonly method: "noteSent"; readonly places: readonly JournalCursor[] }
   | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
   | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
-  | { readonly method: "heldLetters" }
-  | { readonly method: "letterHours"; readonly query: LetterHourQuery }
-  | { readonly method: "letterTotals"; readonly destinationId: string }
-  | { readonly method: "alikeLetters" }
-  | { readonly method: "letterEvent"; readonly event: string }
-  | { readonly method: "letterRows"; readonly query: LetterRowsQuery }
+  | { readonly method: "heldDeadLetters" }
+  | { readonly method: "deadLetterHours"; readonly query: DeadLetterHourQuery }
+  | { readonly method: "deadLetterTotals"; readonly destinationId: string }
+  | { readonly method: "groupedDeadLetters" }
+  | { readonly method: "deadLetterEvent"; readonly event: string }
+  | { readonly method: "deadLetterRows"; readonly query: DeadLetterRowsQuery }
   | { readonly method: "alikeCounts"; readonly query: AlikeCountsQuery }
   | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
   | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
@@ -45,19 +45,19 @@ export interface StoreQuestions {
   newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
   search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
   /** The counts of dead letters by cause and hour. */
-  letterHours(query: LetterHourQuery): Promise<readonly LetterHour[]>;
+  deadLetterHours(query: DeadLetterHourQuery): Promise<readonly DeadLetterHour[]>;
   /** How many dead letters of a destination there are, and how many of them were delivered since. */
-  letterTotals(destinationId: string): Promise<LetterTotals>;
+  deadLetterTotals(destinationId: string): Promise<DeadLetterTotals>;
   /**
-   * The parts of dead letters' rows: what letters have in common, the id of an event's name, and the rows of a
+   * The parts of dead letters' rows: what dead letters have in common, the id of an event's name, and the rows of a
    * partition.
    */
-  alikeLetters(): Promise<readonly AlikeLetters[]>;
-  letterEvent(event: string): Promise<number | null>;
-  letterRows(query: LetterRowsQuery): Promise<LetterRows>;
+  groupedDeadLetters(): Promise<readonly GroupedDeadLetters[]>;
+  deadLetterEvent(event: string): Promise<number | null>;
+  deadLetterRows(query: DeadLetterRowsQuery): Promise<DeadLetterRows>;
   /** How many dead letters are alike, beside the rows of a few; null where too many rows would be looked at. */
   alikeCounts(query: AlikeCountsQuery): Promise<AlikeCounts | null>;
-  /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of letter-mark.ts). */
+  /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of dead-letter-mark.ts). */
   noteSent(places: readonly JournalCursor[]): Promise<void>;
   /** The entries at these places that the store holds. */
   at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
@@ -85,7 +85,7 @@ export interface StoreQuestions {
 export interface StoreClient extends StoreQuestions {
   readonly start: StoreStart;
   take(journal: JournalName, taken: Taken): Promise<void>;
-  heldLetters(): Promise<readonly HeldRange[]>;
+  heldDeadLetters(): Promise<readonly HeldRange[]>;
   /** Commits the open transaction and ends the thread. */
   close(): Promise<void>;
 }
@@ -107,12 +107,12 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     noteSent: (places) => ask({ method: "noteSent", places }),
     newest: (journal, query) => ask({ method: "newest", journal, query }),
     search: (journal, query) => ask({ method: "search", journal, query }),
-    heldLetters: () => ask({ method: "heldLetters" }),
-    letterHours: (query) => ask({ method: "letterHours", query }),
-    letterTotals: (destinationId) => ask({ method: "letterTotals", destinationId }),
-    alikeLetters: () => ask({ method: "alikeLetters" }),
-    letterEvent: (event) => ask({ method: "letterEvent", event }),
-    letterRows: (query) => ask({ method: "letterRows", query }),
+    heldDeadLetters: () => ask({ method: "heldDeadLetters" }),
+    deadLetterHours: (query) => ask({ method: "deadLetterHours", query }),
+    deadLetterTotals: (destinationId) => ask({ method: "deadLetterTotals", destinationId }),
+    groupedDeadLetters: () => ask({ method: "groupedDeadLetters" }),
+    deadLetterEvent: (event) => ask({ method: "deadLetterEvent", event }),
+    deadLetterRows: (query) => ask({ method: "deadLetterRows", query }),
     alikeCounts: (query) => ask({ method: "alikeCounts", query }),
     at: (journal, places) => ask({ method: "at", journal, places }),
     counts: (journal, query) => ask({ method: "counts", journal, query }),

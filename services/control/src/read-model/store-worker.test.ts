@@ -9,7 +9,7 @@ import { openStore, type StoreClient } from "./store-client.ts";
 
 const DETAIL = JSON.stringify({ sourceId: "src_1", type: "track", event: null, userIds: [], errors: [] });
 
-/** One letter, the nth. */
+/** One dead letter, the nth. */
 function taken(n: number): Taken {
   const named = { timeMs: Date.now(), partition: 0, offset: n, place: 0, destinationId: "a", kind: "window_expired" };
   const entry: JournalEntry = { ...named, messageId: `m-${n}`, detail: DETAIL, users: "" };
@@ -33,7 +33,7 @@ it("QO1: what was asked for before the end is done before the end, and kept in t
   });
   await withStore(path, async (store) => {
     expect(store.start.trouble).toBe(null);
-    expect(await store.heldLetters()).toEqual([{ partition: 0, from: 0, next: 3 }]);
+    expect(await store.heldDeadLetters()).toEqual([{ partition: 0, from: 0, next: 3 }]);
   });
   rmSync(folder, { recursive: true });
 });

@@ -40,18 +40,18 @@ function run(call: StoreCall): unknown {
       return store.newest(call.journal, call.query);
     case "search":
       return store.search(call.journal, call.query);
-    case "heldLetters":
-      return store.heldLetters();
-    case "letterHours":
-      return store.letterHours(call.query);
-    case "letterTotals":
-      return store.letterTotals(call.destinationId);
-    case "alikeLetters":
-      return store.alikeLetters();
-    case "letterEvent":
-      return store.letterEvent(call.event);
-    case "letterRows":
-      return store.letterRows(call.query);
+    case "heldDeadLetters":
+      return store.heldDeadLetters();
+    case "deadLetterHours":
+      return store.deadLetterHours(call.query);
+    case "deadLetterTotals":
+      return store.deadLetterTotals(call.destinationId);
+    case "groupedDeadLetters":
+      return store.groupedDeadLetters();
+    case "deadLetterEvent":
+      return store.deadLetterEvent(call.event);
+    case "deadLetterRows":
+      return store.deadLetterRows(call.query);
     case "alikeCounts":
       return store.alikeCounts(call.query);
     case "at":

@@ -6,7 +6,7 @@ import { ofEach, Store } from "./store.ts";
 
 const PARTITIONS = [0, 1];
 
-/** One record: of a partition, with the time of its letter, or null for one that became no entry. */
+/** One record: of a partition, with the time of its dead letter, or null for one that became no entry. */
 const record = fc.record({
   partition: fc.constantFrom(...PARTITIONS),
   timeMs: fc.option(fc.integer({ min: 1, max: 100 }), { freq: 8 }),
@@ -38,7 +38,7 @@ it("M4: from where it says on, every record up to the next has its entry", () =>
       nowMs += 1000;
       const asked = { texts: [], limit: 1000, lookThrough: 1000, anyAge: true };
       const held = store.search("dead_letters", asked).entries.map(({ partition, offset }) => `${partition}:${offset}`);
-      for (const range of store.heldLetters()) {
+      for (const range of store.heldDeadLetters()) {
         expect(range.next).toBe(next.get(range.partition));
         for (let offset = range.from; offset < range.next; offset += 1) {
           expect(held).toContain(`${range.partition}:${offset}`);
@@ -46,7 +46,7 @@ it("M4: from where it says on, every record up to the next has its entry", () =>
       }
       // Where nothing was dropped or passed over, all of it is held.
       const isWhole = held.length === records.length;
-      if (isWhole) for (const { from } of store.heldLetters()) expect(from).toBe(firstOffset);
+      if (isWhole) for (const { from } of store.heldDeadLetters()) expect(from).toBe(firstOffset);
       store.close();
     }),
   );

@@ -22,6 +22,10 @@ import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
+import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
+import type { DeadLetterRows } from "./dead-letter-row.ts";
+import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
+import { DeadLetterTable } from "./dead-letter-table.ts";
 import { DeliveryTable } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
@@ -36,10 +40,6 @@ import {
 } from "./journal.ts";
 import type { JournalCursor } from "./journal-cursor.ts";
 import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import type { LetterHour, LetterHourQuery, LetterTotals } from "./letter-hours.ts";
-import type { LetterRows } from "./letter-row.ts";
-import type { AlikeLetters, LetterRowsQuery } from "./letter-rows.ts";
-import { LetterTable } from "./letter-table.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
@@ -71,7 +71,7 @@ export type JournalName = keyof typeof JOURNALS;
 /** The journals' names, in the order of `JOURNALS`. */
 export const JOURNAL_NAMES = Object.keys(JOURNALS) as readonly JournalName[];
 
-const LETTERS: JournalName = "dead_letters";
+const DEAD_LETTERS: JournalName = "dead_letters";
 
 /** One value for each journal. */
 export function ofEach<T>(make: (name: JournalName) => T): Readonly<Record<JournalName, T>> {
@@ -120,11 +120,11 @@ export class Store {
   readonly #database: DatabaseSync;
   readonly #journals: Readonly<Record<JournalName, Journal>>;
   readonly deliveries: DeliveryTable;
-  readonly #letters: LetterTable;
+  readonly #deadLetters: DeadLetterTable;
   readonly #health: HealthTable;
   readonly start: StoreStart;
   /** M4: for each partition of the dead letters' topic, the offset from which on every record has its entry. */
-  readonly #lettersFrom = new Map<number, number>();
+  readonly #deadLettersFrom = new Map<number, number>();
   readonly #raised = new Set<number>();
   #uncommitted = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -140,14 +140,14 @@ export class Store {
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
     const attempts = new Journal(database, optionsOf("attempts"));
-    const attemptsSince = (letter: JournalEntry) => attempts.since(letter);
-    this.#letters = new LetterTable(database, { ...optionsOf(LETTERS), onNotHeld, attemptsSince });
+    const attemptsSince = (deadLetter: JournalEntry) => attempts.since(deadLetter);
+    this.#deadLetters = new DeadLetterTable(database, { ...optionsOf(DEAD_LETTERS), onNotHeld, attemptsSince });
     this.#journals = ofEach((name) => {
       if (name === "attempts") return attempts;
       if (name === "deliveries") return this.deliveries.journal;
-      return name === LETTERS ? this.#letters.journal : new Journal(database, optionsOf(name));
+      return name === DEAD_LETTERS ? this.#deadLetters.journal : new Journal(database, optionsOf(name));
     });
-    for (const { partition, from } of this.heldLetters()) this.#lettersFrom.set(partition, from);
+    for (const { partition, from } of this.heldDeadLetters()) this.#deadLettersFrom.set(partition, from);
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
@@ -159,19 +159,19 @@ export class Store {
       if (ofIt.length > 0) this.#tableOf(journal).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
-    this.#letters.noteAttempts(entries.attempts ?? []);
-    const isLetters = name === LETTERS;
-    if (isLetters) this.#raise(partition, passedTo);
-    const from = isLetters ? (this.#lettersFrom.get(partition) ?? 0) : 0;
+    this.#deadLetters.noteAttempts(entries.attempts ?? []);
+    const isDeadLetters = name === DEAD_LETTERS;
+    if (isDeadLetters) this.#raise(partition, passedTo);
+    const from = isDeadLetters ? (this.#deadLettersFrom.get(partition) ?? 0) : 0;
     this.#database.prepare("INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?)").run(name, partition, next, from);
     this.#writeRaised();
     if (this.#uncommitted >= COMMIT_ENTRIES) this.commit();
   }
 
-  /** LM3 of letter-mark.ts. */
+  /** LM3 of dead-letter-mark.ts. */
   noteSent(places: readonly JournalCursor[]): void {
     this.#begin();
-    this.#letters.noteSent(places);
+    this.#deadLetters.noteSent(places);
   }
 
   newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
@@ -183,37 +183,37 @@ export class Store {
   }
 
   /** M4. */
-  heldLetters(): readonly HeldRange[] {
+  heldDeadLetters(): readonly HeldRange[] {
     const rows = this.#database
       .prepare("SELECT partition, next, held_from FROM positions WHERE journal = ?")
-      .all(LETTERS);
+      .all(DEAD_LETTERS);
     return rows.map((row) => ({
       ...{ partition: Number(row["partition"]), next: Number(row["next"]), from: Number(row["held_from"]) },
     }));
   }
 
-  letterHours(query: LetterHourQuery): readonly LetterHour[] {
-    return this.#letters.hours(query);
+  deadLetterHours(query: DeadLetterHourQuery): readonly DeadLetterHour[] {
+    return this.#deadLetters.hours(query);
   }
 
-  letterTotals(destinationId: string): LetterTotals {
-    return this.#letters.totals(destinationId);
+  deadLetterTotals(destinationId: string): DeadLetterTotals {
+    return this.#deadLetters.totals(destinationId);
   }
 
-  alikeLetters(): readonly AlikeLetters[] {
-    return this.#letters.rows.alike();
+  groupedDeadLetters(): readonly GroupedDeadLetters[] {
+    return this.#deadLetters.rows.alike();
   }
 
-  letterEvent(event: string): number | null {
-    return this.#letters.rows.eventId(event);
+  deadLetterEvent(event: string): number | null {
+    return this.#deadLetters.rows.eventId(event);
   }
 
-  letterRows(query: LetterRowsQuery): LetterRows {
-    return this.#letters.rows.rows(query);
+  deadLetterRows(query: DeadLetterRowsQuery): DeadLetterRows {
+    return this.#deadLetters.rows.rows(query);
   }
 
   alikeCounts(query: AlikeCountsQuery): AlikeCounts | null {
-    return this.#letters.alike.counts(query);
+    return this.#deadLetters.alike.counts(query);
   }
 
   at(name: JournalName, places: readonly JournalCursor[]): readonly JournalEntry[] {
@@ -257,7 +257,7 @@ export class Store {
 
   #tableOf(name: JournalName): Pick<Journal, "add"> {
     if (name === "deliveries") return this.deliveries;
-    return name === LETTERS ? this.#letters : this.#journals[name];
+    return name === DEAD_LETTERS ? this.#deadLetters : this.#journals[name];
   }
 
   /** M2. A timer is set for as long as a transaction is open. */
@@ -269,15 +269,15 @@ export class Store {
 
   /** M4. */
   #raise(partition: number, from: number): void {
-    if (from <= (this.#lettersFrom.get(partition) ?? 0)) return;
-    this.#lettersFrom.set(partition, from);
+    if (from <= (this.#deadLettersFrom.get(partition) ?? 0)) return;
+    this.#deadLettersFrom.set(partition, from);
     this.#raised.add(partition);
   }
 
   #writeRaised(): void {
     if (this.#raised.size === 0) return;
     const raise = this.#database.prepare("UPDATE positions SET held_from = ? WHERE journal = ? AND partition = ?");
-    for (const partition of this.#raised) raise.run(this.#lettersFrom.get(partition) ?? 0, LETTERS, partition);
+    for (const partition of this.#raised) raise.run(this.#deadLettersFrom.get(partition) ?? 0, DEAD_LETTERS, partition);
     this.#raised.clear();
   }
 

@@ -1,4 +1,4 @@
-/** Rules: PL3 of planner.ts, for a count by alike letters, and LK1 and LK2 of alike-counts.ts. */
+/** Rules: PL3 of planner.ts, for a count by alike dead letters, and LK1 and LK2 of alike-counts.ts. */
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -6,9 +6,9 @@ import {
   type Attempt,
   again,
   commonFilter,
+  deadLetters,
   filter,
   known,
-  letters,
   log,
   type ModelOfStore,
   modelOf,
@@ -20,11 +20,11 @@ import {
   storeOf,
   toldBy,
   withoutAlike,
-} from "../../test/counted-letters.ts";
+} from "../../test/counted-dead-letters.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
-import { eachRow, type LetterRows } from "../read-model/letter-row.ts";
+import { type DeadLetterRows, eachRow } from "../read-model/dead-letter-row.ts";
 import type { Store } from "../read-model/store.ts";
-import { listedLetters } from "./listed-letters.ts";
+import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 import { countRows } from "./row-count.ts";
 
@@ -37,8 +37,8 @@ function laterBy(ranges: readonly PlannedRange[], records: number): readonly Pla
   return ranges.map((range) => ({ ...range, start: Math.min(range.start + records, range.end) }));
 }
 
-/** A model that tells how many letters it counted by how many are alike. */
-function tellingAlike(readModel: ModelOfStore, onCounted: (letters: number) => void): ModelOfStore {
+/** A model that tells how many dead letters it counted by how many are alike. */
+function tellingAlike(readModel: ModelOfStore, onCounted: (deadLetters: number) => void): ModelOfStore {
   return {
     ...readModel,
     alikeCounts: async (query) => {
@@ -49,15 +49,15 @@ function tellingAlike(readModel: ModelOfStore, onCounted: (letters: number) => v
   };
 }
 
-it("PL3: a count by alike letters is the one by rows and letter by letter, whatever is left out", async () => {
+it("PL3: a count by alike dead letters is the one by rows and one by one, whatever is left out", async () => {
   const asked = fc.record({ filter: fc.oneof({ weight: 4, arbitrary: commonFilter }, filter), purpose, again });
-  // Most letters are apart where most were tried, plans named most, or a user is suppressed.
+  // Most dead letters are apart where most were tried, plans named most, or a user is suppressed.
   const few = fc.record({ past: fc.array(pastPlan, { maxLength: 1 }), suppressed: fc.constant(null) });
   const tables = fc.oneof({ weight: 3, arbitrary: few }, known);
   let counted = 0;
   await fc.assert(
     fc.asyncProperty(
-      fc.oneof(letters, log),
+      fc.oneof(deadLetters, log),
       asked,
       tables,
       fc.tuple(maxEntries, fc.nat(3)),
@@ -68,12 +68,12 @@ it("PL3: a count by alike letters is the one by rows and letter by letter, whate
         const ranges = laterBy(rangesOf(store), later);
         const begin = () => new PlanCount({ ...input, createdAtMs: 5 }, parts);
         const [byAlike, byRows, one] = [begin(), begin(), begin()];
-        const telling = tellingAlike(readModel, (letters) => {
-          counted += letters;
+        const telling = tellingAlike(readModel, (deadLetters) => {
+          counted += deadLetters;
         });
         await countRows(telling, byAlike, ranges, NEVER);
         await countRows(withoutAlike(readModel), byRows, ranges, NEVER);
-        for await (const letters of listedLetters(readModel, input.filter, ranges)) await one.take(letters);
+        for await (const deadLetters of listedDeadLetters(readModel, input.filter, ranges)) await one.take(deadLetters);
         expect(toldBy(byAlike)).toEqual(toldBy(byRows));
         expect({ ...toldBy(byAlike), looked: one.looked }).toEqual(toldBy(one));
         store.close();
@@ -81,16 +81,16 @@ it("PL3: a count by alike letters is the one by rows and letter by letter, whate
     ),
     { numRuns: process.env["POSTHASTE_LONG"] === "true" ? 200 : 80 },
   );
-  // By alike letters at all: how many they are is chance.
+  // By alike dead letters at all: how many they are is chance.
   expect(counted).toBeGreaterThan(0);
 });
 
-/** The rows of ranges: for each group how many letters, and the places of those that are marked or asked for. */
+/** The rows of ranges: for each group how many dead letters, and the places of those that are marked or asked for. */
 function readByRows(store: Store, ranges: readonly PlannedRange[], apart: readonly number[]) {
   const counts = new Map<number, number>();
   const places: string[] = [];
   for (const range of ranges) {
-    eachRow(store.letterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
+    eachRow(store.deadLetterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
       if (row.isTried || apart.includes(row.alike)) places.push(`${row.partition}:${row.offset}`);
       else counts.set(row.alike, (counts.get(row.alike) ?? 0) + 1);
     });
@@ -100,7 +100,7 @@ function readByRows(store: Store, ranges: readonly PlannedRange[], apart: readon
 
 const ofAny = (counts: ReadonlyMap<number, number>) => [...counts].filter(([, count]) => count !== 0).sort();
 
-function placesOf(apart: readonly ({ readonly partition: number } & LetterRows)[]): readonly string[] {
+function placesOf(apart: readonly ({ readonly partition: number } & DeadLetterRows)[]): readonly string[] {
   const places: string[] = [];
   for (const rows of apart) {
     eachRow(rows, rows.partition, ({ partition, offset }) => places.push(`${partition}:${offset}`));
@@ -114,7 +114,7 @@ it("LK1: each row of the ranges is counted once, as alike or apart, and the newe
     fc.property(log, maxEntries, query, (read, held, { later, apart: every, newestOf, newest }) => {
       const store = storeOf(read, held);
       const ranges = laterBy(rangesOf(store), later);
-      const ids = store.alikeLetters().map(({ id }) => id);
+      const ids = store.groupedDeadLetters().map(({ id }) => id);
       const apart = ids.filter((id) => id % (every + 1) === 0);
       const wanted = ids.filter((id) => !apart.includes(id) && id % (newestOf + 1) === 0);
       const answered = store.alikeCounts({ ranges, apart, newestOf: wanted, newest, most: 1000 });
@@ -133,11 +133,11 @@ it("LK1: each row of the ranges is counted once, as alike or apart, and the newe
   );
 });
 
-/** The groups of letters in the ranges that are not at these places. */
+/** The groups of dead letters in the ranges that are not at these places. */
 function groupsOf(store: Store, ranges: readonly PlannedRange[], but: readonly string[]) {
   const groups = new Map<string, number>();
   for (const range of ranges) {
-    eachRow(store.letterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
+    eachRow(store.deadLetterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
       groups.set(`${row.partition}:${row.offset}`, row.alike);
     });
   }
@@ -146,11 +146,11 @@ function groupsOf(store: Store, ranges: readonly PlannedRange[], but: readonly s
     groups.get(`${partition}:${offset}`);
 }
 
-const LETTER: Omit<Read, "timeMs" | "messageId"> = {
+const DEAD_LETTER: Omit<Read, "timeMs" | "messageId"> = {
   ...{ what: "letter", partition: 0, destinationId: "on", reason: "window_expired" },
   ...{ sourceId: "src_1", type: "track", event: "Order", user: "ann", errors: ["503"], aliased: [] },
 };
-const SIX = [1, 2, 3, 4, 5, 6].map((timeMs): Read => ({ ...LETTER, timeMs, messageId: `m-${timeMs}` }));
+const SIX = [1, 2, 3, 4, 5, 6].map((timeMs): Read => ({ ...DEAD_LETTER, timeMs, messageId: `m-${timeMs}` }));
 const RANGE = { partition: 0, start: 0, end: 6 };
 
 function countsOf(query: Partial<AlikeCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX): AlikeCounts | null {
@@ -163,7 +163,7 @@ function countsOf(query: Partial<AlikeCountsQuery>, log: Parameters<typeof store
 }
 
 it("LK2: there is no answer where more rows would be looked at than the caller allows", () => {
-  const tried: Attempt = { ...LETTER, what: "attempt", status: 503, timeMs: 6, messageId: "m-2" };
+  const tried: Attempt = { ...DEAD_LETTER, what: "attempt", status: 503, timeMs: 6, messageId: "m-2" };
   const isAnswered = (query: Partial<AlikeCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX) =>
     [1, 2, 3, 4, 5, 6].map((most) => countsOf({ ...query, most }, log) !== null);
   // Rows outside of the ranges, of a group that is asked for, and that are marked.
@@ -176,12 +176,12 @@ it("LK2: there is no answer where more rows would be looked at than the caller a
   expect(isAnswered({ ranges: [{ ...RANGE, end: 4 }] }, [...SIX, tried])).toEqual([
     ...[false, false, true, true, true, true],
   ]);
-  // The newest of letters that are behind many others.
+  // The newest of dead letters that are behind many others.
   const other = SIX.map((each, index): Read => (index === 1 ? { ...each, sourceId: "src_2" } : each));
   expect(isAnswered({ newestOf: [2], newest: 1 }, other)).toEqual([false, false, false, false, true, true]);
 });
 
-it("a plan of letters of which nothing sets any apart reads no row, where nobody is suppressed", async () => {
+it("a plan of dead letters of which nothing sets any apart reads no row, where nobody is suppressed", async () => {
   const store = storeOf(SIX, 100);
   const notAsked = () => Promise.reject(new TypeError("rows are read"));
   const plan = { purpose: "replay" as const, filter: {}, again: false, createdAtMs: 9 };
@@ -190,7 +190,7 @@ it("a plan of letters of which nothing sets any apart reads no row, where nobody
     await countRows(readModel, count, [RANGE], NEVER);
     return [count.matched, count.leftOut.suppressed, count.looked, count.samples.map(({ place }) => place)];
   };
-  const readModel = { ...modelOf(store), letterRows: notAsked };
+  const readModel = { ...modelOf(store), deadLetterRows: notAsked };
   expect(await counted(readModel, null)).toEqual([6, 0, 6, ["0:5", "0:4", "0:3"]]);
   expect(await counted(modelOf(store), "ann")).toEqual([0, 6, 6, []]);
   await expect(counted(readModel, "ann")).rejects.toThrow("rows are read");

@@ -1,4 +1,6 @@
-/** The route that tells how far the plans are that are being counted: a count of a million letters takes seconds. */
+/**
+ * The route that tells how far the plans are that are being counted: a count of a million dead letters takes seconds.
+ */
 import { z } from "zod";
 import { freshness } from "../http/freshness.ts";
 import { defineRoute, type Route } from "../http/route.ts";

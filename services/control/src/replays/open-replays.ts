@@ -18,10 +18,10 @@ import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { RecentEntries } from "../recent-entries.ts";
 import { countingRoute } from "./counting-route.ts";
-import { LetterJudge } from "./letter-judge.ts";
-import type { LetterReaderOptions } from "./letter-reader.ts";
-import { LetterTopic } from "./letter-topic.ts";
-import { PastPlans } from "./plan-letters.ts";
+import { DeadLetterJudge } from "./dead-letter-judge.ts";
+import type { DeadLetterReaderOptions } from "./dead-letter-reader.ts";
+import { DeadLetterTopic } from "./dead-letter-topic.ts";
+import { PastPlans } from "./plan-dead-letters.ts";
 import { Planner } from "./planner.ts";
 import { purgeRoutes } from "./purge-routes.ts";
 import { type PlanChange, ReplayChanges } from "./replay-changes.ts";
@@ -30,7 +30,7 @@ import { replayRoutes } from "./replay-routes.ts";
 import { ReplayRunner } from "./replay-runner.ts";
 import { type HeldPlan, openReplayStore, type ReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
-import { SentLetters } from "./sent-letters.ts";
+import { ReplayedDeadLetters } from "./replayed-dead-letters.ts";
 import { ToldCounts } from "./told-counts.ts";
 
 export interface OpenReplaysOptions {
@@ -57,7 +57,7 @@ export interface OpenedReplays {
   readonly live: LiveReplays;
   readonly plans: () => Iterable<HeldPlan>;
   /** What other parts need to read dead letters. */
-  readonly reading: LetterReaderOptions;
+  readonly reading: DeadLetterReaderOptions;
   /** The state of the table of plans, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
@@ -80,11 +80,11 @@ export interface LiveReplays {
 /** Resolves when the table is being read. */
 export async function openReplays(options: OpenReplaysOptions): Promise<OpenedReplays> {
   const { connection, openCodec, names, destinations, fail } = options;
-  const [records, letters, deliveries, letterTopic, producer] = await Promise.all([
+  const [records, deadLetters, deliveries, deadLetterTopic, producer] = await Promise.all([
     openCodec<AvroReplayRecord>("replay"),
     openCodec<DeadLetter>("dead-letter"),
     openCodec<Delivery>("delivery"),
-    LetterTopic.open(connection, names.deadLetters),
+    DeadLetterTopic.open(connection, names.deadLetters),
     // A producer of its own, so that progress and configuration do not wait for one another.
     createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
@@ -96,14 +96,15 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     onRecord: (planId, offset) => changes.note(planId, offset),
     onCounting: (key, counting) => told.note(key, counting),
   });
-  const past = new PastPlans(store, letterTopic);
+  const past = new PastPlans(store, deadLetterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
-  const judge = new LetterJudge({ ...options, past, destinationOf });
-  const sent = new SentLetters({ ...options, past });
-  const planner = new Planner({ ...options, topic: names.deadLetters, codec: letters, judge, past, letterTopic });
+  const judge = new DeadLetterJudge({ ...options, past, destinationOf });
+  const sent = new ReplayedDeadLetters({ ...options, past });
+  const reading = { topic: names.deadLetters, codec: deadLetters };
+  const planner = new Planner({ ...options, ...reading, judge, past, deadLetterTopic });
   const handlers = new ReplayHandlers({ ...options, store, planner, told });
   const runner = new ReplayRunner({
-    ...{ ...options, store, judge, letters, deliveries, onFailure: fail },
+    ...{ ...options, store, judge, deadLetters, deliveries, onFailure: fail },
     alsoTidy: async () => {
       await told.removeLeft();
       await options.alsoTidy();
@@ -124,7 +125,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       },
     },
     plans: () => store.plans(),
-    reading: { connection, topic: names.deadLetters, codec: letters },
+    reading: { connection, ...reading },
     get state() {
       return store.state;
     },
@@ -141,7 +142,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     close: async () => {
       handlers.close();
       await sent.close();
-      letterTopic.close();
+      deadLetterTopic.close();
       await runner.stop();
       await told.close();
       await store.close();

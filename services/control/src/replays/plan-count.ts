@@ -1,26 +1,26 @@
 /**
- * The count of a plan, letter by letter: by whole letters, or by their rows in the read model.
+ * The count of a plan, one by one: by whole dead letters, or by their rows in the read model.
  *
- * Owns: the counts, and the places of letters that are left out.
+ * Owns: the counts, and the places of dead letters that are left out.
  */
-import { type LetterFacts, letterCheck, letterPlace } from "@posthaste/core/replay/letter-filter";
+import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
-import type { LetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
+import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "../read-model/dead-letter-row.ts";
+import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import { eachRow, type LetterRow, type LetterRows, lengthOfRows } from "../read-model/letter-row.ts";
-import type { AlikeLetters } from "../read-model/letter-rows.ts";
+import type { AlikeJudge, DeadLetterJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
-import type { AlikeJudge, JudgedLetter, Judging, LetterJudge, RowJudge } from "./letter-judge.ts";
 import type { PlaceSet } from "./place-set.ts";
-import type { PastPlans } from "./plan-letters.ts";
+import type { PastPlans } from "./plan-dead-letters.ts";
 import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** The most counts by destination, reason, error and type that are answered, the largest. */
 const GROUPS = 100;
 
-export interface LetterCount {
+export interface DeadLetterCount {
   readonly destinationId: string;
   readonly reason: string;
   readonly error: string | null;
@@ -28,9 +28,9 @@ export interface LetterCount {
   readonly count: number;
 }
 
-type Counted = Omit<LetterCount, "count"> & { count: number };
+type Counted = Omit<DeadLetterCount, "count"> & { count: number };
 
-/** Letters that are alike, which have some of their answers in common. */
+/** Dead letters that are alike, which have some of their answers in common. */
 interface AlikeCount extends AlikeJudge {
   readonly fits: boolean;
   readonly count: Counted;
@@ -39,7 +39,7 @@ interface AlikeCount extends AlikeJudge {
 type KeptCursor = { -readonly [Key in keyof JournalCursor]: JournalCursor[Key] };
 
 export interface PlanCountParts {
-  readonly judge: Pick<LetterJudge, "judge" | "byRow">;
+  readonly judge: Pick<DeadLetterJudge, "judge" | "byRow">;
   readonly past: PastPlans;
 }
 
@@ -48,7 +48,7 @@ export type CountedPlan = Pick<ReplayPlan, "purpose" | "filter" | "again" | "cre
 export class PlanCount {
   readonly plan: CountedPlan;
   readonly #parts: PlanCountParts;
-  readonly #fits: ReturnType<typeof letterCheck>;
+  readonly #fits: ReturnType<typeof deadLetterCheck>;
   readonly #counts = new Map<string, Counted>();
   #fitsRow: RowFilter["fitsRow"] = () => null;
   #isOfAlike = false;
@@ -56,8 +56,8 @@ export class PlanCount {
   /** The newest rows that matched, newest first. Cursors are used again, since there may be a million rows. */
   readonly #newest: KeptCursor[] = [];
   readonly #left = new LeftPlaces();
-  readonly #sampled: LetterFacts[] = [];
-  /** How many letters were looked at. */
+  readonly #sampled: DeadLetterFacts[] = [];
+  /** How many dead letters were looked at. */
   looked = 0;
   matched = 0;
   leftOut: LeftOutCounts = NONE_LEFT_OUT;
@@ -65,33 +65,33 @@ export class PlanCount {
   constructor(plan: CountedPlan, parts: PlanCountParts) {
     this.plan = plan;
     this.#parts = parts;
-    this.#fits = letterCheck(plan.filter);
+    this.#fits = deadLetterCheck(plan.filter);
   }
 
-  get counts(): readonly LetterCount[] {
+  get counts(): readonly DeadLetterCount[] {
     const counted = [...this.#counts.values()].filter(({ count }) => count > 0);
     return counted.sort((a, b) => b.count - a.count).slice(0, GROUPS);
   }
 
   /**
-   * The newest letters, newest first; those of one moment in the order of their places, so that nobody can tell how
-   * they were counted.
+   * The newest dead letters, newest first; those of one moment in the order of their places, so that nobody can tell
+   * how they were counted.
    */
-  get samples(): readonly LetterSample[] {
-    return this.#sampled.map((letter) => {
-      const { messageId, destinationId, reason, type, deadAtMs } = letter;
-      return { place: letterPlace(letter), messageId, destinationId, reason, type, deadAtMs };
+  get samples(): readonly DeadLetterSample[] {
+    return this.#sampled.map((deadLetter) => {
+      const { messageId, destinationId, reason, type, deadAtMs } = deadLetter;
+      return { place: deadLetterPlace(deadLetter), messageId, destinationId, reason, type, deadAtMs };
     });
   }
 
-  /** The places of the letters that are left out. */
+  /** The places of the dead letters that are left out. */
   places(): PlaceSet {
     return this.#left.places();
   }
 
-  async take(letters: readonly JudgedLetter[]): Promise<void> {
-    this.looked += letters.length;
-    const fitting = letters.filter(({ facts }) => this.#fits(facts));
+  async take(deadLetters: readonly JudgedDeadLetter[]): Promise<void> {
+    this.looked += deadLetters.length;
+    const fitting = deadLetters.filter(({ facts }) => this.#fits(facts));
     const causes = await this.#judge(fitting);
     this.leftOut = addLeftOut(
       this.leftOut,
@@ -112,17 +112,17 @@ export class PlanCount {
    * Prepares for rows, which name `alike` and the filter's event by numbers. Answers whether `takeRows` needs the users
    * of rows.
    */
-  beginRows(alike: readonly AlikeLetters[], eventId: number | null): boolean {
+  beginRows(alike: readonly GroupedDeadLetters[], eventId: number | null): boolean {
     const { judge, past } = this.#parts;
     const { fitsAlike, fitsRow, isOfAlike } = rowFilter(this.plan.filter, eventId);
     this.#fitsRow = fitsRow;
     this.#isOfAlike = isOfAlike;
     const rowJudge = this.plan.purpose === "replay" ? judge.byRow(judgingOf(this.plan)) : purgeJudge(past);
-    for (const letters of alike) {
-      const { destinationId, reason, errors, type } = letters;
-      this.#alike.set(letters.id, {
-        ...rowJudge.ofAlike(letters),
-        fits: fitsAlike(letters),
+    for (const deadLetters of alike) {
+      const { destinationId, reason, errors, type } = deadLetters;
+      this.#alike.set(deadLetters.id, {
+        ...rowJudge.ofAlike(deadLetters),
+        fits: fitsAlike(deadLetters),
         count: this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }),
       });
     }
@@ -130,8 +130,9 @@ export class PlanCount {
   }
 
   /**
-   * What `takeAlike` needs: it takes letters that fit and are not left out by how many are alike, and each other one
-   * that fits by its row. Null where the filter goes by more than letters have in common, or each is such another one.
+   * What `takeAlike` needs: it takes dead letters that fit and are not left out by how many are alike, and each other
+   * one that fits by its row. Null where the filter goes by more than dead letters have in common, or each is such
+   * another one.
    */
   alikeAsked(): Pick<AlikeCountsQuery, "apart" | "newestOf" | "newest"> | null {
     if (!this.#isOfAlike) return null;
@@ -142,7 +143,7 @@ export class PlanCount {
     return apart.length > 0 && newestOf.length === 0 ? null : { apart, newestOf, newest: SAMPLES };
   }
 
-  /** Takes letters by how many are alike, as `alikeAsked` asked. Answers as `takeRows`. */
+  /** Takes dead letters by how many are alike, as `alikeAsked` asked. Answers as `takeRows`. */
   takeAlike({ counts, apart, newest }: AlikeCounts): readonly JournalCursor[] {
     for (const [id, count] of counts) {
       this.looked += count;
@@ -151,12 +152,12 @@ export class PlanCount {
       this.matched += count;
       alike.count.count += count;
     }
-    for (const letter of newest) this.#keepNewest(letter);
+    for (const deadLetter of newest) this.#keepNewest(deadLetter);
     return apart.flatMap((rows) => this.takeRows(rows.partition, rows));
   }
 
-  /** Takes letters by their rows. Answers the places of the letters that must be taken whole. */
-  takeRows(partition: number, rows: LetterRows): readonly JournalCursor[] {
+  /** Takes dead letters by their rows. Answers the places of the dead letters that must be taken whole. */
+  takeRows(partition: number, rows: DeadLetterRows): readonly JournalCursor[] {
     const whole: JournalCursor[] = [];
     const leftOut = { ...this.leftOut };
     const leave = this.#left.of(partition);
@@ -177,12 +178,12 @@ export class PlanCount {
     return whole;
   }
 
-  /** Offers a letter as a sample; the newest are kept. */
-  sample(letter: LetterFacts): void {
+  /** Offers a dead letter as a sample; the newest are kept. */
+  sample(deadLetter: DeadLetterFacts): void {
     const sampled = this.#sampled;
     const last = sampled.at(-1);
-    if (sampled.length === SAMPLES && last !== undefined && !isNewer(timed(letter), timed(last))) return;
-    sampled.push(letter);
+    if (sampled.length === SAMPLES && last !== undefined && !isNewer(timed(deadLetter), timed(last))) return;
+    sampled.push(deadLetter);
     sampled.sort((a, b) => (isNewer(timed(a), timed(b)) ? -1 : 1)).splice(SAMPLES);
   }
 
@@ -193,21 +194,21 @@ export class PlanCount {
   }
 
   /** A purge names whatever fits and was not purged. */
-  async #judge(fitting: readonly JudgedLetter[]): Promise<readonly (LeftOutCause | null)[]> {
+  async #judge(fitting: readonly JudgedDeadLetter[]): Promise<readonly (LeftOutCause | null)[]> {
     const { judge, past } = this.#parts;
     if (this.plan.purpose === "replay") return judge.judge(fitting, judgingOf(this.plan));
     const isPurged = past.purged();
     return fitting.map(({ facts }) => (isPurged(facts) ? "purged" : null));
   }
 
-  #match({ facts }: JudgedLetter): void {
+  #match({ facts }: JudgedDeadLetter): void {
     const { destinationId, reason, type, errors } = facts;
     this.matched += 1;
     this.sample(facts);
     this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }).count += 1;
   }
 
-  #matchRow({ count }: AlikeCount, row: LetterRow): void {
+  #matchRow({ count }: AlikeCount, row: DeadLetterRow): void {
     this.matched += 1;
     count.count += 1;
     this.#keepNewest(row);
@@ -234,7 +235,7 @@ export class PlanCount {
     }
   }
 
-  #countOf(named: Omit<LetterCount, "count">): Counted {
+  #countOf(named: Omit<DeadLetterCount, "count">): Counted {
     const name = JSON.stringify([named.destinationId, named.reason, named.error, named.type]);
     const held = this.#counts.get(name) ?? { ...named, count: 0 };
     this.#counts.set(name, held);
@@ -242,17 +243,17 @@ export class PlanCount {
   }
 }
 
-/** Whether a letter comes before another in the order of `newestFirst`; here each letter has one place. */
+/** Whether a dead letter comes before another in the order of `newestFirst`; here each dead letter has one place. */
 function isNewer(one: Omit<JournalCursor, "place">, other: Omit<JournalCursor, "place">): boolean {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.partition === other.partition ? one.offset > other.offset : one.partition > other.partition;
 }
 
-function timed({ deadAtMs: timeMs, partition, offset }: LetterFacts): Omit<JournalCursor, "place"> {
+function timed({ deadAtMs: timeMs, partition, offset }: DeadLetterFacts): Omit<JournalCursor, "place"> {
   return { timeMs, partition, offset };
 }
 
-function cursorOf({ timeMs, partition, offset }: LetterRow): JournalCursor {
+function cursorOf({ timeMs, partition, offset }: DeadLetterRow): JournalCursor {
   return { timeMs, partition, offset, place: 0 };
 }
 
@@ -265,8 +266,8 @@ function purgeJudge(past: PastPlans): RowJudge {
   const purged = past.purgedRows();
   return {
     needsUsers: false,
-    ofAlike: (letters) => {
-      const isPurged = purged(letters);
+    ofAlike: (deadLetters) => {
+      const isPurged = purged(deadLetters);
       return {
         leavesNone: isPurged === null,
         causeOf: (row) => {

@@ -3,29 +3,29 @@
  * model as far as that has them, and the rest from the topic itself.
  *
  * Owns: the lane in which plans are made one after the other, and the plans that are being made.
- * PL1  The ends are fixed first; letters that come later belong to no plan that is being made.
+ * PL1  The ends are fixed first; dead letters that come later belong to no plan that is being made.
  * PL2  A process makes one plan at a time, since each reads a whole topic. When one partition cannot be counted, the
  *      reading of the others ends too.
- * PL3  Both ways count the same. The read model is asked for ranges of which it has every letter, and when it dropped
- *      some of them meanwhile, that count is thrown away.
+ * PL3  Both ways count the same. The read model is asked for ranges of which it has every dead letter, and when it
+ *      dropped some of them meanwhile, that count is thrown away.
  * PL4  A plan tells how far its count is, from when it is asked for until it is made, given up or failed. How much
  *      there is to count is an estimate, which only the count itself confirms.
  */
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlanCounting, PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { Problem } from "../http/problem.ts";
 import { Lanes } from "../lanes.ts";
-import type { LetterJudge } from "./letter-judge.ts";
-import { type LetterReaderOptions, readLetters } from "./letter-reader.ts";
-import type { LetterTopic } from "./letter-topic.ts";
-import { heldRanges, type LettersReadModel, listedLetters, someListed } from "./listed-letters.ts";
+import type { DeadLetterJudge } from "./dead-letter-judge.ts";
+import { type DeadLetterReaderOptions, readDeadLetters } from "./dead-letter-reader.ts";
+import type { DeadLetterTopic } from "./dead-letter-topic.ts";
+import { type DeadLettersReadModel, heldRanges, listedDeadLetters, someListed } from "./listed-dead-letters.ts";
 import { MAX_PLACES_BYTES } from "./place-set.ts";
-import { type CountedPlan, type LetterCount, PlanCount } from "./plan-count.ts";
-import type { PastPlans } from "./plan-letters.ts";
+import { type CountedPlan, type DeadLetterCount, PlanCount } from "./plan-count.ts";
+import type { PastPlans } from "./plan-dead-letters.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";
 
 /** How long a plan may wait to be started, in ms. */
@@ -37,7 +37,7 @@ const TRIES = 2;
 
 export interface PlanInput {
   readonly purpose: PlanPurpose;
-  readonly filter: LetterFilter;
+  readonly filter: DeadLetterFilter;
   readonly again: boolean;
   readonly ratePerSecond: number | null;
 }
@@ -45,14 +45,14 @@ export interface PlanInput {
 export interface MadePlan {
   readonly plan: ReplayPlan;
   /** The counts, the largest first. */
-  readonly counts: readonly LetterCount[];
+  readonly counts: readonly DeadLetterCount[];
 }
 
-export interface PlannerOptions extends LetterReaderOptions {
-  readonly judge: Pick<LetterJudge, "judge" | "byRow">;
+export interface PlannerOptions extends DeadLetterReaderOptions {
+  readonly judge: Pick<DeadLetterJudge, "judge" | "byRow">;
   readonly past: PastPlans;
-  readonly letterTopic: Pick<LetterTopic, "refresh">;
-  readonly readModel: LettersReadModel;
+  readonly deadLetterTopic: Pick<DeadLetterTopic, "refresh">;
+  readonly readModel: DeadLettersReadModel;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -69,8 +69,8 @@ export class Planner {
   }
 
   /**
-   * Makes a plan. Throws the Problem `conflict` when more letters are left out than can be noted, and `unavailable`
-   * while the delivery log cannot be asked. `signal` ends the reading.
+   * Makes a plan. Throws the Problem `conflict` when more dead letters are left out than can be noted, and
+   * `unavailable` while the delivery log cannot be asked. `signal` ends the reading.
    */
   async make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
     const counting: CountingPlan = { input, askedAtMs: this.#options.clock.nowMs(), count: null, of: null };
@@ -95,7 +95,9 @@ export class Planner {
     const { input } = counting;
     const { connection, topic, clock, log } = this.#options;
     const createdAtMs = clock.nowMs();
-    const topicId = await this.#options.letterTopic.refresh(AbortSignal.any([signal, AbortSignal.timeout(BROKERS_MS)]));
+    const topicId = await this.#options.deadLetterTopic.refresh(
+      AbortSignal.any([signal, AbortSignal.timeout(BROKERS_MS)]),
+    );
     const ranges = await topicOffsets(connection, topic);
     const { count, rest } = await this.#countHeld({ counting, createdAtMs, topicId, ranges }, signal);
     const fromReadModel = count.looked;
@@ -150,8 +152,8 @@ export class Planner {
   }
 
   async #countRange(range: PlannedRange, count: PlanCount, { topicId, signal }: CountedTopic): Promise<void> {
-    for await (const { letters, unreadable } of readLetters({ ...this.#options, topicId }, range, signal)) {
-      await count.take(letters);
+    for await (const { deadLetters, unreadable } of readDeadLetters({ ...this.#options, topicId }, range, signal)) {
+      await count.take(deadLetters);
       count.leave(range.partition, unreadable);
     }
   }
@@ -185,18 +187,18 @@ interface HeldCount {
 
 interface ListedCount {
   readonly count: PlanCount;
-  readonly filter: LetterFilter;
+  readonly filter: DeadLetterFilter;
   readonly held: readonly PlannedRange[];
 }
 
 async function countListed(
-  readModel: LettersReadModel,
+  readModel: DeadLettersReadModel,
   { count, filter, held }: ListedCount,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const letters of listedLetters(readModel, filter, held)) {
+  for await (const deadLetters of listedDeadLetters(readModel, filter, held)) {
     if (signal.aborted) return;
-    await count.take(letters);
+    await count.take(deadLetters);
   }
 }
 

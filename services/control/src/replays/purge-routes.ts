@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { invalidInput } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { filterFrom, letterInput } from "./letter-query.ts";
+import { deadLetterInput, filterFrom } from "./dead-letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { planAnswer, viewPlan } from "./replay-view.ts";
 
@@ -15,7 +15,7 @@ const KEPT_MS = 14 * DAY_MS;
 
 const purgeInput = z.strictObject({
   plan: z.string().optional().describe("Purges what a dry run counted: those and no others."),
-  ...letterInput,
+  ...deadLetterInput,
   dryRun: z
     .boolean()
     .default(false)

@@ -10,7 +10,7 @@ import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { assertDeliveriesKnown } from "./letter-judge.ts";
+import { assertDeliveriesKnown } from "./dead-letter-judge.ts";
 import type { MadePlan, PlanInput, Planner } from "./planner.ts";
 import { isOver } from "./replay-runner.ts";
 import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
@@ -50,8 +50,8 @@ export class ReplayHandlers {
   }
 
   /**
-   * Counts, and stores the plan for an hour where any letter matched. `signal` ends the count when nobody waits any
-   * more.
+   * Counts, and stores the plan for an hour where any dead letter matched. `signal` ends the count when nobody waits
+   * any more.
    */
   async plan(input: PlanInput, signal: AbortSignal): Promise<StoredPlan> {
     const { store, planner, told, readModel } = this.#options;

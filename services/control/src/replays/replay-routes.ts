@@ -3,7 +3,7 @@ import { z } from "zod";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { filterFrom, letterInput } from "./letter-query.ts";
+import { deadLetterInput, filterFrom } from "./dead-letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { replayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
@@ -11,7 +11,7 @@ import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts
 
 const replayInput = z.strictObject({
   plan: z.string().optional().describe("Starts what a dry run counted: those and no others are sent."),
-  ...letterInput,
+  ...deadLetterInput,
   again: z.boolean().default(false).describe("Those too that were delivered since or replayed before."),
   ratePerSecond: z.number().positive().max(1_000_000).optional().describe("Deliveries a second at the most."),
   dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),

@@ -5,15 +5,15 @@
  * Z1  A replayed delivery keeps its key, message id and body, and has an origin without an incarnation (O3 of
  *     `origin.ts`): delivery takes it for no repeat, and the receiver's idempotency key says what it is. It has a new
  *     retry window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
- * Z2  A run sends the letters that its plan names (RP1 of core's `replay.ts`): a delivery that dies again is not sent
- *     again by the same replay.
+ * Z2  A run sends the dead letters that its plan names (RP1 of core's `replay.ts`): a delivery that dies again is not
+ *     sent again by the same replay.
  * Z3  It goes through one partition after the other, each from its start, so that the order of a key stays.
  * Z4  Its deliveries go through a producer of their own, so that no other write of control waits behind them.
  * Z5  The progress is written each second, and before more than a batch is sent without it. While it cannot be written,
  *     nothing is sent.
- * Z6  Which letters to leave out is judged again, letter by letter, shortly before each would be sent.
+ * Z6  Which dead letters to leave out is judged again, one by one, shortly before each would be sent.
  * Z7  A run stops when it is asked to, even while it finds nothing to send or waits for a broker or the registry. From
- *     a topic that was made anew it sends nothing: the letters of the plan are gone with the old topic.
+ *     a topic that was made anew it sends nothing: the dead letters of the plan are gone with the old topic.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
@@ -27,21 +27,21 @@ import type { LeftOutCause, RunState } from "@posthaste/core/replay/replay";
 import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
-import type { LetterJudge } from "./letter-judge.ts";
-import { type FoundLetter, type LetterBatch, readLetters } from "./letter-reader.ts";
+import type { DeadLetterJudge } from "./dead-letter-judge.ts";
+import { type DeadLetterBatch, type FoundDeadLetter, readDeadLetters } from "./dead-letter-reader.ts";
 import { Pace } from "./pace.ts";
-import { type LetterTest, meantBy } from "./plan-letters.ts";
+import { type DeadLetterTest, meantBy } from "./plan-dead-letters.ts";
 import { noSuchPlan, type ReplayStore } from "./replay-store.ts";
-import { type LeftOutLetter, RunProgress, type RunProgressOptions, TakenOver } from "./run-progress.ts";
+import { type LeftOutDeadLetter, RunProgress, type RunProgressOptions, TakenOver } from "./run-progress.ts";
 
 /** The time between two looks at whether more may be sent, or is still wanted, in ms. */
 const LOOK_MS = 25;
-/** Z6: how many seconds before it is sent a letter may be judged, at the plan's rate. */
+/** Z6: how many seconds before it is sent a dead letter may be judged, at the plan's rate. */
 const JUDGED_AHEAD_S = 0.5;
 const UNPACED = 10_000;
 /**
- * How long letters on their way are waited for when the process ends, in ms; shorter than the process waits for its
- * run.
+ * How long dead letters on their way are waited for when the process ends, in ms; shorter than the process waits for
+ * its run.
  */
 const LAST_SEND_MS = 3000;
 /** How many records are sent at once: a twentieth of a second's at 2,000 a second. */
@@ -51,8 +51,8 @@ export interface ReplayRunOptions extends RunProgressOptions {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly store: ReplayStore;
-  readonly judge: LetterJudge;
-  readonly letters: Codec<DeadLetter>;
+  readonly judge: DeadLetterJudge;
+  readonly deadLetters: Codec<DeadLetter>;
   readonly deliveries: Codec<Delivery>;
   /** Whether each URL of this destination is retried on its own. */
   readonly settlesEach: (destinationId: string) => boolean;
@@ -82,13 +82,13 @@ interface RunParts {
 
 interface Sending {
   readonly producer: Producer;
-  readonly isMeant: LetterTest;
+  readonly isMeant: DeadLetterTest;
   readonly pace: Pace | null;
 }
 
-/** Letters of the plan that were judged, from `at` on, and how many of them may be sent now. */
+/** Dead letters of the plan that were judged, from `at` on, and how many of them may be sent now. */
 interface Step {
-  readonly meant: readonly FoundLetter[];
+  readonly meant: readonly FoundDeadLetter[];
   readonly causes: readonly (LeftOutCause | null)[];
   readonly at: number;
   readonly allowed: number;
@@ -147,12 +147,12 @@ class ReplayRun {
 
   /** Z3. Null when the whole range was passed. */
   async #runRange({ partition, start, end }: PlannedRange, sending: Sending): Promise<RunState | null> {
-    const { connection, names, letters: codec } = this.#options;
+    const { connection, names, deadLetters: codec } = this.#options;
     const { progress } = this.#parts;
     const { topicId } = this.plan;
     const reading = { connection, topic: names.deadLetters, topicId, codec };
     const range = { partition, start: progress.nextOf({ partition, offset: start }), end };
-    for await (const batch of readLetters(reading, range, this.#stopping.signal)) {
+    for await (const batch of readDeadLetters(reading, range, this.#stopping.signal)) {
       const state = await this.#runBatch(partition, batch, sending);
       if (state !== null) return state;
     }
@@ -160,11 +160,11 @@ class ReplayRun {
     return null;
   }
 
-  async #runBatch(partition: number, batch: LetterBatch, sending: Sending): Promise<RunState | null> {
+  async #runBatch(partition: number, batch: DeadLetterBatch, sending: Sending): Promise<RunState | null> {
     const { progress } = this.#parts;
     const stopped = this.#stopState();
     if (stopped !== null) return stopped;
-    const meant = batch.letters.filter(({ facts }) => sending.isMeant(facts));
+    const meant = batch.deadLetters.filter(({ facts }) => sending.isMeant(facts));
     const atOnce = Math.max(
       1,
       Math.min(meant.length, Math.floor((this.plan.ratePerSecond ?? UNPACED) * JUDGED_AHEAD_S)),
@@ -178,7 +178,7 @@ class ReplayRun {
     return null;
   }
 
-  async #runJudged(partition: number, meant: readonly FoundLetter[], sending: Sending): Promise<RunState | null> {
+  async #runJudged(partition: number, meant: readonly FoundDeadLetter[], sending: Sending): Promise<RunState | null> {
     const { progress } = this.#parts;
     const causes = await this.#judge(meant);
     for (let at = 0; at < meant.length; ) {
@@ -194,13 +194,13 @@ class ReplayRun {
   }
 
   /**
-   * Sends at most `allowed` letters, and passes the letters between them that are left out. Answers the index behind
-   * the last.
+   * Sends at most `allowed` dead letters, and passes the dead letters between them that are left out. Answers the index
+   * behind the last.
    */
   async #sendStep(partition: number, step: Step, { producer, pace }: Sending): Promise<number> {
     const { meant, causes, allowed } = step;
     const outgoing: OutgoingRecord[] = [];
-    const leftOut: LeftOutLetter[] = [];
+    const leftOut: LeftOutDeadLetter[] = [];
     let { at } = step;
     for (; at < meant.length && outgoing.length < allowed; at += 1) {
       const [found, cause] = [meant[at], causes[at] ?? null];
@@ -216,7 +216,7 @@ class ReplayRun {
   }
 
   /** Z6. While the delivery log cannot be asked, it is not known what was delivered since the plan was made. */
-  async #judge(meant: readonly FoundLetter[]): Promise<readonly (LeftOutCause | null)[]> {
+  async #judge(meant: readonly FoundDeadLetter[]): Promise<readonly (LeftOutCause | null)[]> {
     const { judge, log } = this.#options;
     const { again, startedAtMs, createdAtMs } = this.plan;
     const judging = { replayId: this.#parts.id, again, beforeMs: startedAtMs ?? createdAtMs };
@@ -234,18 +234,18 @@ class ReplayRun {
   }
 
   /** Z1. Under `settle: each` only the URLs that are dead are owed. */
-  #toDelivery({ letter, record: { topic, partition, offset, key } }: FoundLetter): OutgoingRecord {
+  #toDelivery({ deadLetter, record: { topic, partition, offset, key } }: FoundDeadLetter): OutgoingRecord {
     const { names, deliveries, settlesEach } = this.#options;
-    const { destinationId, lastAttempt } = letter;
+    const { destinationId, lastAttempt } = deadLetter;
     const urls = settlesEach(destinationId) && lastAttempt.length > 0 ? lastAttempt.map(({ url }) => url) : null;
     const terms = { replayId: this.#parts.id, from: `${topic}/${partition}/${offset}`, urls };
-    const value = deliveries.encode(replayedDelivery(letter));
-    return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(letter, terms)) };
+    const value = deliveries.encode(replayedDelivery(deadLetter));
+    return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(deadLetter, terms)) };
   }
 
   /**
-   * Waits for a send. When the run is ended, letters on their way are still waited for, so that they are counted, but
-   * for no longer than `LAST_SEND_MS`.
+   * Waits for a send. When the run is ended, dead letters on their way are still waited for, so that they are counted,
+   * but for no longer than `LAST_SEND_MS`.
    */
   async #unlessEnded(sent: Promise<void>): Promise<void> {
     const { signal } = this.#parts;

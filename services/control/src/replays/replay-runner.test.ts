@@ -49,7 +49,7 @@ describe("what is over (RR3)", () => {
     expect(isOver({ plan, progress: ended(10) }, 14 * DAY_MS + 10)).toBe(true);
   });
 
-  it("is a purge when its letters are long gone", () => {
+  it("is a purge when its dead letters are long gone", () => {
     const plan: ReplayPlan = { ...PLAN, purpose: "purge", want: "running", startedAtMs: 5 };
     expect(isOver({ plan, progress: undefined }, 28 * DAY_MS)).toBe(false);
     expect(isOver({ plan, progress: undefined }, 28 * DAY_MS + 5)).toBe(true);

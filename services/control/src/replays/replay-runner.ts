@@ -6,7 +6,7 @@
  * RR2  A process that ends in order, or whose partition a rebalance may take, writes its progress first. When a process
  *      is killed, another one goes on once the group has missed it.
  * RR3  Records that are over are removed: plans that nobody started, replays 14 days after their end, and purges when
- *      none of their letters can be in the topic any more.
+ *      none of their dead letters can be in the topic any more.
  */
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { isDue } from "@posthaste/core/replay/replay";
@@ -22,14 +22,17 @@ const WINDOW = { maxRecords: 1000, maxBytes: 4 * 1024 * 1024 };
 const TIDY_MS = 60_000;
 /** The pause after a failure that is not the replay's, in ms. */
 const AGAIN_MS = 1000;
-/** How long a stop waits for brokers, in ms; letters whose progress is not written then are sent twice. */
+/** How long a stop waits for brokers, in ms; dead letters whose progress is not written then are sent twice. */
 const STOP_MS = 5000;
-/** How long a rebalance waits for the run to end in order, in ms; its last letters may take three seconds of that. */
+/**
+ * How long a rebalance waits for the run to end in order, in ms; its last dead letters may take three seconds of that.
+ */
 const HAND_OVER_MS = 4000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const REPLAY_KEEP_MS = 14 * DAY_MS;
 /**
- * How long purges are kept, in ms: twice as long as dead letters, since a segment may outlast the time of its letters.
+ * How long purges are kept, in ms: twice as long as dead letters, since a segment may outlast the time of its dead
+ * letters.
  */
 const PURGE_KEEP_MS = 28 * DAY_MS;
 

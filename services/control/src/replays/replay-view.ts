@@ -8,7 +8,7 @@ import {
 } from "@posthaste/core/replay/replay";
 import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
-import { letterFilter, viewFilter } from "./letter-query.ts";
+import { deadLetterFilter, viewFilter } from "./dead-letter-query.ts";
 import type { MadePlan } from "./planner.ts";
 import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
@@ -67,7 +67,7 @@ export const planAnswer = z.object({
 
 export const countingAnswer = z.object({
   purpose: z.enum(PLAN_PURPOSES),
-  filter: letterFilter.describe("Which dead letters are counted."),
+  filter: deadLetterFilter.describe("Which dead letters are counted."),
   again: z.boolean().describe("Those too that were delivered since or replayed before."),
   askedAt: time,
   looked: z.int().describe("Dead letters that were looked at so far."),
@@ -90,7 +90,7 @@ export const replayAnswer = z.object({
     "Those of `leftOut` that were counted, and then not sent: `matched` less `replayed` at the end.",
   ),
   ratePerSecond: z.number().nullable().describe("Deliveries a second at the most; null for no limit."),
-  filter: letterFilter.describe("Which dead letters were asked for."),
+  filter: deadLetterFilter.describe("Which dead letters were asked for."),
   again: z.boolean().describe("Those too that were delivered since or replayed before."),
   offsets: z
     .object({ passed: z.int(), of: z.int() })

@@ -1,5 +1,5 @@
-/** Rules: PL3 of planner.ts, for a count by rows, and NR2 of letter-rows.ts. */
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+/** Rules: PL3 of planner.ts, for a count by rows, and NR2 of dead-letter-rows.ts. */
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -18,15 +18,15 @@ import {
   storeOf,
   toldBy,
   withoutAlike,
-} from "../../test/counted-letters.ts";
-import { textHash } from "../read-model/letter-row.ts";
+} from "../../test/counted-dead-letters.ts";
+import { textHash } from "../read-model/dead-letter-row.ts";
 import type { Store } from "../read-model/store.ts";
-import { listedLetters } from "./listed-letters.ts";
+import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";
 
-it("PL3: a count by rows is the count letter by letter, whatever was asked for and whatever is left out", async () => {
+it("PL3: a count by rows is the count one by one, whatever was asked for and whatever is left out", async () => {
   const asked = fc.record({ filter, purpose, again });
   await fc.assert(
     fc.asyncProperty(log, asked, known, fc.integer({ min: 3, max: 40 }), async (read, input, tables, maxEntries) => {
@@ -37,7 +37,7 @@ it("PL3: a count by rows is the count letter by letter, whatever was asked for a
       const begin = () => new PlanCount({ ...input, createdAtMs: 5 }, parts);
       const [byRows, one] = [begin(), begin()];
       await countRows(readModel, byRows, ranges, new AbortController().signal);
-      for await (const letters of listedLetters(readModel, input.filter, ranges)) await one.take(letters);
+      for await (const deadLetters of listedDeadLetters(readModel, input.filter, ranges)) await one.take(deadLetters);
       const looked = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       expect(toldBy(byRows)).toEqual({ ...toldBy(one), looked });
       store.close();
@@ -51,11 +51,11 @@ const MATCHING: Read = {
   ...{ event: "Order", user: "ann", messageId: "m-1", timeMs: 3, errors: ["503"], aliased: [] },
 };
 interface Asked {
-  readonly filter?: LetterFilter;
+  readonly filter?: DeadLetterFilter;
   readonly again?: boolean;
 }
 
-/** Counts by how many letters are alike and by rows alone, which come to the same. */
+/** Counts by how many dead letters are alike and by rows alone, which come to the same. */
 async function countOf(store: Store, plans: readonly HeldPlan[], asked: Asked = {}): Promise<PlanCount> {
   const readModel = modelOf(store);
   const plan = { purpose: "replay" as const, filter: {}, again: false, createdAtMs: 5, ...asked };
@@ -74,7 +74,7 @@ async function countOf(store: Store, plans: readonly HeldPlan[], asked: Asked = 
 it.each([
   ["purge", { purged: 1 }],
   ["replay", { replayedBefore: 1 }],
-] as const)("whom an earlier %s was for is asked of the whole letter", async (purpose, leftOut) => {
+] as const)("whom an earlier %s was for is asked of the whole dead letter", async (purpose, leftOut) => {
   const store = storeOf([MATCHING, { ...MATCHING, user: "ben" }], 10);
   const earlier = planOf({ purpose, filter: { userId: "ann" }, start: 0, end: 5, leftOut: 9, next: 5 });
   const count = await countOf(store, [earlier]);
@@ -110,7 +110,7 @@ it("users whose ids share a hash are told apart", async () => {
   expect(await places(other)).toEqual([2, ["0:1", "0:2"]]);
 });
 
-it("samples are the newest of more letters than are kept, told by their rows in whatever order", async () => {
+it("samples are the newest of more dead letters than are kept, told by their rows in whatever order", async () => {
   for (const times of [
     [1, 2, 3, 4, 5, 6],
     [6, 5, 4, 3, 2, 1],
@@ -122,12 +122,12 @@ it("samples are the newest of more letters than are kept, told by their rows in 
   }
 });
 
-it("samples are the newest letters, of which rows tell enough and of which they do not", async () => {
+it("samples are the newest dead letters, of which rows tell enough and of which they do not", async () => {
   const tried: Attempt = { ...MATCHING, what: "attempt", messageId: "m-2", status: 503, timeMs: 6 };
-  const letters = [1, 2, 3, 4, 5].map((timeMs): Read => {
+  const deadLetters = [1, 2, 3, 4, 5].map((timeMs): Read => {
     return { ...MATCHING, timeMs, messageId: timeMs % 2 === 0 ? "m-2" : "m-1" };
   });
-  for (const log of [letters, letters.toReversed()]) {
+  for (const log of [deadLetters, deadLetters.toReversed()]) {
     const { samples } = await countOf(storeOf([...log, tried], 10), []);
     expect(samples.map(({ deadAtMs }) => deadAtMs)).toEqual([5, 4, 3]);
   }
@@ -145,7 +145,7 @@ it("of one moment samples are those of the highest places, of which rows tell en
   }
 });
 
-it("rows are counted where they tell enough, and where not far fewer letters have to be looked at", () => {
+it("rows are counted where they tell enough, and where not far fewer dead letters have to be looked at", () => {
   expect(isCountedByRows({}, 1000, 1000)).toBe(true);
   expect(isCountedByRows({ destinationId: "on", type: "track", sinceMs: 1 }, 50, 1000)).toBe(true);
   expect(isCountedByRows({ destinationId: "on" }, 49, 1000)).toBe(false);

@@ -1,46 +1,47 @@
 /**
- * Counts the letters of a plan by their rows in the read model, or by how many letters are alike and the rows of those
- * alone that something sets apart, where these are few. A letter whose row does not tell enough is counted whole.
+ * Counts the dead letters of a plan by their rows in the read model, or by how many dead letters are alike and the rows
+ * of those alone that something sets apart, where these are few. A dead letter whose row does not tell enough is
+ * counted whole.
  *
  * Owns nothing.
  */
-import type { LetterFilter } from "@posthaste/core/replay/letter-filter";
+import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { lastOffset, lengthOfRows } from "../read-model/dead-letter-row.ts";
 import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import { lastOffset, lengthOfRows } from "../read-model/letter-row.ts";
-import { type LettersReadModel, listedFrom } from "./listed-letters.ts";
+import { type DeadLettersReadModel, listedFrom } from "./listed-dead-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
 
 const JOURNAL = "dead_letters";
 /** How many rows are asked for at a time: a few milliseconds of either thread. */
 const STEP = 20_000;
 /**
- * The most rows that may be looked at beside the counts of alike letters, in one call: some tens of milliseconds of the
- * store's thread. Beyond that all rows are read, in steps.
+ * The most rows that may be looked at beside the counts of alike dead letters, in one call: some tens of milliseconds
+ * of the store's thread. Beyond that all rows are read, in steps.
  */
 const MOST_APART = 20_000;
-/** How many whole letters are asked for at a time. */
+/** How many whole dead letters are asked for at a time. */
 const WHOLE_STEP = 2000;
-/** A whole letter takes as long as about this many rows. */
+/** A whole dead letter takes as long as about this many rows. */
 const WHOLE_COSTS = 20;
 
-/** Whether a count by rows is the shorter way, where about `some` of `all` letters may fit. */
-export function isCountedByRows(filter: LetterFilter, some: number, all: number): boolean {
-  // The letters of a message are found by its id.
+/** Whether a count by rows is the shorter way, where about `some` of `all` dead letters may fit. */
+export function isCountedByRows(filter: DeadLetterFilter, some: number, all: number): boolean {
+  // The dead letters of a message are found by its id.
   return filter.messageIds === undefined && some * WHOLE_COSTS >= all;
 }
 
-/** Counts the letters of the ranges, of which the read model has all; ends early when `signal` says so. */
+/** Counts the dead letters of the ranges, of which the read model has all; ends early when `signal` says so. */
 export async function countRows(
-  readModel: LettersReadModel,
+  readModel: DeadLettersReadModel,
   count: PlanCount,
   ranges: readonly PlannedRange[],
   signal: AbortSignal,
 ): Promise<void> {
   if (ranges.length === 0) return;
   const { event } = count.plan.filter;
-  const eventId = event === undefined ? null : await readModel.letterEvent(event);
-  const withUsers = count.beginRows(await readModel.alikeLetters(), eventId);
+  const eventId = event === undefined ? null : await readModel.deadLetterEvent(event);
+  const withUsers = count.beginRows(await readModel.groupedDeadLetters(), eventId);
   if (!(await countAlike(readModel, count, ranges))) {
     for (const range of ranges) {
       if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
@@ -50,9 +51,9 @@ export async function countRows(
   for (const { facts } of newest) count.sample(facts);
 }
 
-/** Counts by how many letters are alike; false, with nothing counted, where all rows must be read. */
+/** Counts by how many dead letters are alike; false, with nothing counted, where all rows must be read. */
 async function countAlike(
-  readModel: LettersReadModel,
+  readModel: DeadLettersReadModel,
   count: PlanCount,
   ranges: readonly PlannedRange[],
 ): Promise<boolean> {
@@ -65,7 +66,7 @@ async function countAlike(
 }
 
 async function takeWhole(
-  readModel: LettersReadModel,
+  readModel: DeadLettersReadModel,
   count: PlanCount,
   whole: readonly JournalCursor[],
 ): Promise<void> {
@@ -81,12 +82,12 @@ interface CountedRange {
 }
 
 async function countRange(
-  readModel: LettersReadModel,
+  readModel: DeadLettersReadModel,
   { count, withUsers, range }: CountedRange,
   signal: AbortSignal,
 ): Promise<void> {
   const { partition, start, end } = range;
-  const ask = (from: number) => readModel.letterRows({ partition, start: from, end, limit: STEP, withUsers });
+  const ask = (from: number) => readModel.deadLetterRows({ partition, start: from, end, limit: STEP, withUsers });
   let asked = ask(start);
   for (;;) {
     const rows = await asked;

@@ -1,38 +1,42 @@
 /**
- * A filter in parts: one for what letters have in common, and one for what a row tells of a letter. The rest only the
- * whole letter tells.
+ * A filter in parts: one for what dead letters have in common, and one for what a row tells of a dead letter. The rest
+ * only the whole dead letter tells.
  */
-import { type LetterFacts, type LetterFilter, letterCheck } from "@posthaste/core/replay/letter-filter";
-import { type LetterRow, textHash } from "../read-model/letter-row.ts";
-import type { AlikeLetters } from "../read-model/letter-rows.ts";
+import {
+  type DeadLetterFacts,
+  type DeadLetterFilter,
+  deadLetterCheck,
+} from "@posthaste/core/replay/dead-letter-filter";
+import { type DeadLetterRow, textHash } from "../read-model/dead-letter-row.ts";
+import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
 
 export interface RowFilter {
-  readonly fitsAlike: (letters: AlikeLetters) => boolean;
-  /** Whether the filter goes by what letters have in common alone: every row of those fits. */
+  readonly fitsAlike: (deadLetters: GroupedDeadLetters) => boolean;
+  /** Whether the filter goes by what dead letters have in common alone: every row of those fits. */
   readonly isOfAlike: boolean;
-  /** Null where only the whole letter tells. */
-  readonly fitsRow: (row: LetterRow) => boolean | null;
+  /** Null where only the whole dead letter tells. */
+  readonly fitsRow: (row: DeadLetterRow) => boolean | null;
 }
 
-/** The fields that neither `AlikeLetters` nor a row has; the parts of the filter do not ask for them. */
-const BLANK: LetterFacts = {
+/** The fields that neither `GroupedDeadLetters` nor a row has; the parts of the filter do not ask for them. */
+const BLANK: DeadLetterFacts = {
   ...{ partition: 0, offset: 0, deadAtMs: 0, reason: "other", destinationId: "", sourceId: "", messageId: "" },
   ...{ type: "other", userIds: [], event: null, errors: [] },
 };
 
 /**
  * `eventId`: the number by which rows name the filter's event; null when no row has it. When it is undefined, only
- * whole letters tell the event.
+ * whole dead letters tell the event.
  */
-export function rowFilter(filter: LetterFilter, eventId?: number | null): RowFilter {
+export function rowFilter(filter: DeadLetterFilter, eventId?: number | null): RowFilter {
   const { userId, event, messageIds, sinceMs, untilMs, places, ...common } = filter;
-  const [ofAlike, ofRow] = [letterCheck(common), letterCheck({ sinceMs, untilMs, places })];
+  const [ofAlike, ofRow] = [deadLetterCheck(common), deadLetterCheck({ sinceMs, untilMs, places })];
   const isOfRows = sinceMs !== undefined || untilMs !== undefined || places !== undefined;
   const isOfEvent = event !== undefined && eventId !== undefined;
   const user = userId === undefined ? null : textHash(userId);
   const told = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
   return {
-    fitsAlike: (letters) => ofAlike({ ...BLANK, ...letters }),
+    fitsAlike: (deadLetters) => ofAlike({ ...BLANK, ...deadLetters }),
     isOfAlike: told === true && !isOfRows && !isOfEvent,
     fitsRow: (row) => {
       if (isOfEvent && row.event !== eventId) return false;

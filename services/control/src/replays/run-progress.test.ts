@@ -34,7 +34,7 @@ const claim = (signal = new AbortController().signal) => RunProgress.claim(optio
 const passed = (next: number, sent: number) => ({ next, sent, leftOut: [] });
 
 describe("the progress of a run", () => {
-  it("RW1: is written each second, and when no more letters may go before a write", async () => {
+  it("RW1: is written each second, and when no more dead letters may go before a write", async () => {
     const progress = await claim();
     expect(progress.sendable).toBe(REPLAY_BATCH);
     progress.pass(0, passed(500, 500));
@@ -79,7 +79,7 @@ describe("the progress of a run", () => {
     await expect(progress.write("waiting")).rejects.toThrow("no broker");
   });
 
-  it("keeps where letters were left out, over a change of runners, and what the topic lost meanwhile", async () => {
+  it("keeps where dead letters were left out, over a change of runners, and what the topic lost meanwhile", async () => {
     const first = await claim();
     first.pass(1, { next: 8, sent: 5, leftOut: [{ offset: 3, cause: "destinationOff" }] });
     await first.write("waiting");

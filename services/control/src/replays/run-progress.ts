@@ -1,7 +1,7 @@
 /**
  * The progress of one runner: what it did, and what of that is written.
  *
- * Owns: both, and the places of the letters that were left out.
+ * Owns: both, and the places of the dead letters that were left out.
  * RW1  The written progress is never ahead of what was done, and at most a batch behind (RP3 of core's `replay.ts`).
  * RW2  While the brokers take no writes, the runner waits for them. A runner that was taken over gets `TakenOver`, and
  *      writes nothing.
@@ -22,7 +22,7 @@ import {
   nextOffset,
   type PartitionOffset,
   type RunState,
-  sendableLetters,
+  sendableDeadLetters,
 } from "@posthaste/core/replay/replay";
 import type { Clock } from "@posthaste/core/time";
 import { MAX_PLACES_BYTES, PlaceSet } from "./place-set.ts";
@@ -33,7 +33,7 @@ const SAVE_MS = 1000;
 /** Another runner went on with the replay, or has ended it. */
 export class TakenOver extends Error {}
 
-export interface LeftOutLetter {
+export interface LeftOutDeadLetter {
   readonly offset: number;
   readonly cause: LeftOutCause;
 }
@@ -42,7 +42,7 @@ export interface LeftOutLetter {
 export interface Passed {
   readonly next: number;
   readonly sent: number;
-  readonly leftOut: readonly LeftOutLetter[];
+  readonly leftOut: readonly LeftOutDeadLetter[];
 }
 
 export interface RunProgressOptions {
@@ -84,9 +84,9 @@ export class RunProgress {
     return new RunProgress(options, id, signal, claimed);
   }
 
-  /** How many letters may be sent before the progress must be written. */
+  /** How many dead letters may be sent before the progress must be written. */
   get sendable(): number {
-    return sendableLetters(this.#done, this.#written);
+    return sendableDeadLetters(this.#done, this.#written);
   }
 
   nextOf(start: PartitionOffset): number {
@@ -110,7 +110,7 @@ export class RunProgress {
 
   /**
    * Writes the progress, and waits for the brokers (RW2). Throws `TakenOver`. For a replay that is done, `matched`
-   * tells how many letters its topic lost meanwhile.
+   * tells how many dead letters its topic lost meanwhile.
    */
   async write(state: RunState, matched = 0): Promise<void> {
     const { clock, log } = this.#options;
@@ -154,7 +154,7 @@ export class RunProgress {
   }
 
   /**
-   * RP4 of core's `replay.ts`: counts the letters of the plan that retention deleted.
+   * RP4 of core's `replay.ts`: counts the dead letters of the plan that retention deleted.
    */
   #withExpired(matched: number): LeftOutCounts {
     const { sent, leftOut } = this.#done;

@@ -10,7 +10,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { recordRoutes } from "./record-routes.ts";
@@ -23,7 +23,7 @@ export interface OpenResendsOptions {
   readonly names: TopicNames;
   readonly destinations: ConfigStore<Destination>;
   readonly readModel: ReadModel;
-  readonly letters: VisibleLetters;
+  readonly deadLetters: VisibleDeadLetters;
   readonly suppressed: SuppressedUsers;
   readonly trail: AuditTrail;
   readonly log: Log;
@@ -36,13 +36,13 @@ export interface OpenedResends {
 
 export async function openResends(options: OpenResendsOptions): Promise<OpenedResends> {
   const { connection, openCodec, names } = options;
-  const [deliveryCodec, letterCodec, producer] = await Promise.all([
+  const [deliveryCodec, deadLetterCodec, producer] = await Promise.all([
     openCodec<Delivery>("delivery"),
     openCodec<DeadLetter>("dead-letter"),
     // A producer of its own, so that deliveries and configuration do not wait for one another.
     createProducer(connection, { name: "resend", topics: [names.deliveries, names.audit] }),
   ]);
-  const records = new SentRecords({ ...options, deliveryCodec, letterCodec });
+  const records = new SentRecords({ ...options, deliveryCodec, deadLetterCodec });
   return {
     routes: [
       ...recordRoutes({ ...options, records }),

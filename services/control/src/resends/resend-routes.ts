@@ -91,13 +91,14 @@ async function resend(
 /** RS1. Under `settle: each` only the URLs that the record owes are called. */
 function againOf(
   { names, deliveryCodec }: ResendRoutesOptions,
-  { record, delivery, letter, past, urls, replay }: SentRecord,
+  { record, delivery, deadLetter, past, urls, replay }: SentRecord,
   { replayId, destination }: { readonly replayId: string; readonly destination: Destination },
 ): OutgoingRecord {
   const { topic, partition, offset, key } = record;
-  const from = letter === null ? null : `${topic}/${partition}/${offset}`;
+  const from = deadLetter === null ? null : `${topic}/${partition}/${offset}`;
   const owed = destination.settle === "each" ? urls : null;
-  const value = letter === null ? resentDelivery(delivery, isOriginKnown(delivery, replay)) : replayedDelivery(letter);
+  const value =
+    deadLetter === null ? resentDelivery(delivery, isOriginKnown(delivery, replay)) : replayedDelivery(deadLetter);
   const headers = encodeProgress(replayedProgress(past, { replayId, from, urls: owed }));
   return { topic: names.deliveries, key, value: deliveryCodec.encode(value), headers };
 }

@@ -17,7 +17,7 @@ import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { VisibleLetters } from "../deliveries/visible-letters.ts";
+import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { Problem } from "../http/problem.ts";
 import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
@@ -49,7 +49,7 @@ export interface SentRecord {
   readonly record: IncomingRecord;
   readonly delivery: Delivery;
   /** The dead letter, where the record is one; else null. */
-  readonly letter: DeadLetter | null;
+  readonly deadLetter: DeadLetter | null;
   /** The attempts before, and how often the delivery was sent again. */
   readonly past: Pick<DeadLetter, "history" | "replays">;
   /** The delivery's replay or resend; null for its first sending. */
@@ -65,10 +65,10 @@ export interface SentRecordsOptions {
   readonly connection: KafkaConnection;
   readonly names: TopicNames;
   readonly readModel: ReadModel;
-  readonly letters: VisibleLetters;
+  readonly deadLetters: VisibleDeadLetters;
   readonly suppressed: SuppressedUsers;
   readonly deliveryCodec: Codec<Delivery>;
-  readonly letterCodec: Codec<DeadLetter>;
+  readonly deadLetterCodec: Codec<DeadLetter>;
 }
 
 interface KnownPlace extends RecordPlace {
@@ -120,12 +120,12 @@ export class SentRecords {
 
   /** The places of the delivery's records, newest first. */
   async #placesOf({ messageId, destinationId, sourceId }: AskedDelivery): Promise<readonly KnownPlace[]> {
-    const { readModel, letters, names } = this.#options;
+    const { readModel, deadLetters, names } = this.#options;
     const query = { messageId, destinationId, limit: MAX_ENTRIES };
     const [attempts, deferrals, dead] = await Promise.all([
       readModel.newest("attempts", query),
       readModel.newest("deferrals", query),
-      letters.ofMessage({ messageId, destinationIds: [destinationId], limit: MAX_ENTRIES }),
+      deadLetters.ofMessage({ messageId, destinationIds: [destinationId], limit: MAX_ENTRIES }),
     ]);
     const isOf = (each: { readonly sourceId: string }): boolean => sourceId === undefined || each.sourceId === sourceId;
     const found = [
@@ -164,20 +164,29 @@ export class SentRecords {
   async #decode(record: IncomingRecord): Promise<SentRecord | null> {
     const { value, topic } = record;
     if (value === null) return null;
-    const isLetter = topic === this.#options.names.deadLetters;
-    return isLetter ? await this.#decodeLetter(record, value) : await this.#decodeDelivery(record, value);
+    const isDeadLetter = topic === this.#options.names.deadLetters;
+    return isDeadLetter ? await this.#decodeDeadLetter(record, value) : await this.#decodeDelivery(record, value);
   }
 
-  async #decodeLetter(record: IncomingRecord, value: Buffer): Promise<SentRecord | null> {
-    const { letterCodec } = this.#options;
-    await letterCodec.prefetch(value);
-    const letter = decodeOrReason(letterCodec, value);
-    if (letter instanceof Error) return null;
-    const { history, replays, replayId, replayedFrom, attempts, lastAttempt } = letter;
+  async #decodeDeadLetter(record: IncomingRecord, value: Buffer): Promise<SentRecord | null> {
+    const { deadLetterCodec } = this.#options;
+    await deadLetterCodec.prefetch(value);
+    const deadLetter = decodeOrReason(deadLetterCodec, value);
+    if (deadLetter instanceof Error) return null;
+    const { history, replays, replayId, replayedFrom, attempts, lastAttempt } = deadLetter;
     const replay = replayId === null ? null : { id: replayId, count: replays, from: replayedFrom };
     const urls = lastAttempt.length === 0 ? null : lastAttempt.map(({ url }) => url);
-    const isSuppressed = letter.reason === "suppressed" || this.#isSuppressed(letter, record);
-    return { record, delivery: letter, letter, past: { history, replays }, replay, attempts, urls, isSuppressed };
+    const isSuppressed = deadLetter.reason === "suppressed" || this.#isSuppressed(deadLetter, record);
+    return {
+      record,
+      delivery: deadLetter,
+      deadLetter,
+      past: { history, replays },
+      replay,
+      attempts,
+      urls,
+      isSuppressed,
+    };
   }
 
   async #decodeDelivery(record: IncomingRecord, value: Buffer): Promise<SentRecord | null> {
@@ -188,7 +197,7 @@ export class SentRecords {
     const { history, replay, attempts, urls } = decodeProgress(record.headers);
     const past = { history: decodeHistory(history), replays: replay?.count ?? 0 };
     const isSuppressed = this.#isSuppressed(delivery, record);
-    return { record, delivery, letter: null, past, replay, attempts, urls, isSuppressed };
+    return { record, delivery, deadLetter: null, past, replay, attempts, urls, isSuppressed };
   }
 
   #isSuppressed(delivery: Delivery, { key }: IncomingRecord): boolean {
@@ -197,9 +206,9 @@ export class SentRecords {
   }
 }
 
-/** Whether a purged letter is the newest entry. */
+/** Whether a purged dead letter is the newest entry. */
 function isEnd(purged: readonly JournalEntry[], others: readonly JournalEntry[]): boolean {
-  return purged.some((letter) => others.every(({ timeMs }) => timeMs <= letter.timeMs));
+  return purged.some((deadLetter) => others.every(({ timeMs }) => timeMs <= deadLetter.timeMs));
 }
 
 function isAsked(delivery: Delivery, { messageId, destinationId, sourceId }: AskedDelivery): boolean {

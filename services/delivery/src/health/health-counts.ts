@@ -12,7 +12,7 @@ import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
 import type { FailedRequests, HealthCounts, LastAnswer } from "@posthaste/core/health/health-record";
 import { LATENCY_BUCKETS, latencyBucket } from "@posthaste/core/health/latency-counts";
-import { errorOf } from "@posthaste/core/replay/letter-filter";
+import { errorOf } from "@posthaste/core/replay/dead-letter-filter";
 import type { AttemptReport } from "@posthaste/webhook/report";
 
 const FORGET_MS = 60 * 60_000;

@@ -16,15 +16,15 @@ import type { DeadLetterFollowUp } from "./follow-ups.ts";
 export interface DeadLetterTerms {
   readonly names: TopicNames;
   readonly codec: Codec<DeadLetter>;
-  /** The key of the delivery's record, which the letter keeps. */
+  /** The key of the delivery's record, which the dead letter keeps. */
   readonly key: Buffer | null;
   readonly deadAtMs: number;
 }
 
 export function toDeadLetterRecord(followUp: DeadLetterFollowUp, terms: DeadLetterTerms): OutgoingRecord {
   const { names, codec, key } = terms;
-  const letter = toDeadLetter(followUp, terms);
-  return { topic: names.deadLetters, key, value: codec.encode(letter), headers: encodeDeadLetter(letter) };
+  const deadLetter = toDeadLetter(followUp, terms);
+  return { topic: names.deadLetters, key, value: codec.encode(deadLetter), headers: encodeDeadLetter(deadLetter) };
 }
 
 function toDeadLetter(followUp: DeadLetterFollowUp, { names, key, deadAtMs }: DeadLetterTerms): DeadLetter {
@@ -32,7 +32,7 @@ function toDeadLetter(followUp: DeadLetterFollowUp, { names, key, deadAtMs }: De
   const { attempts, deferrals, windowStartMs, replay } = progress;
   const history = decodeHistory(progress.history);
   const [first] = history;
-  // The letter of a suppressed user keeps nothing of the event but its record's own key.
+  // The dead letter of a suppressed user keeps nothing of the event but its record's own key.
   const userKey =
     key === null || reason === "suppressed" ? undefined : userKeyOf(delivery.destinationId, key.toString());
   return {

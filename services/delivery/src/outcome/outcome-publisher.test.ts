@@ -34,7 +34,7 @@ const key = Buffer.from("dst:user");
 const value = Buffer.from("a delivery");
 
 let sent: OutgoingRecord[][];
-let letters: DeadLetter[];
+let encoded: DeadLetter[];
 let acknowledged: PromiseWithResolvers<void>;
 let failures: Error[];
 let finished: number;
@@ -57,13 +57,13 @@ const deadLettersCounted = async () =>
 
 beforeEach(() => {
   sent = [];
-  letters = [];
+  encoded = [];
   failures = [];
   finished = 0;
   acknowledged = Promise.withResolvers();
   registry = new Registry();
   metrics = createDeliveryMetrics(registry, []);
-  const codec = { encode: (letter: DeadLetter) => Buffer.from([letters.push(letter)]) } as Codec<DeadLetter>;
+  const codec = { encode: (dead: DeadLetter) => Buffer.from([encoded.push(dead)]) } as Codec<DeadLetter>;
   const producer = {
     send: (records: OutgoingRecord[]) => {
       sent.push(records);
@@ -129,9 +129,9 @@ describe("what follows a delivery", () => {
 
   it("is a dead letter with the delivery, the reason and what it has been through, in its headers too", () => {
     publisher.publish(task(), [deadLetter]);
-    const [[letter]] = sent as [[OutgoingRecord]];
-    expect([letter.topic, letter.key]).toEqual([names.deadLetters, key]);
-    expect(letters).toEqual([
+    const [[dead]] = sent as [[OutgoingRecord]];
+    expect([dead.topic, dead.key]).toEqual([names.deadLetters, key]);
+    expect(encoded).toEqual([
       {
         ...delivery,
         ...{ reason: "window_expired", reasonClass: "receiver", deadAtMs: 77, attempts: 1, deferrals: 2 },
@@ -140,7 +140,7 @@ describe("what follows a delivery", () => {
         ...{ originTopic: names.events, replayId: null, replays: 0, replayedFrom: null },
       },
     ]);
-    expect(letter.headers).toEqual({
+    expect(dead.headers).toEqual({
       ...{ reason: "window_expired", "reason-class": "receiver", "destination-id": "dst", "source-id": "src" },
       ...{ "message-id": "m", type: "track", "received-at-ms": "3", "dead-at-ms": "77", attempts: "1" },
       ...{ deferrals: "2", event: "Bought", "user-key": "user", "window-start-ms": "5", statuses: "503" },
@@ -157,7 +157,7 @@ describe("what follows a delivery", () => {
     publisher.publish(task(), [{ ...deadLetter, delivery: replayed }]);
     const said = { replayId: "rpl_1", replays: 2, replayedFrom: replay.from };
     const unsaid = { replayId: null, replays: 0, replayedFrom: null };
-    expect(letters).toMatchObject([
+    expect(encoded).toMatchObject([
       { originTopic: names.events, originOffset: 41, ...said },
       { originTopic: null, ...unsaid },
     ]);
@@ -167,7 +167,7 @@ describe("what follows a delivery", () => {
 
   it("says nothing of the user in a dead letter that a deletion asked for", () => {
     publisher.publish(task(), [{ ...deadLetter, reason: "suppressed" }]);
-    expect(letters).toMatchObject([{ reason: "suppressed", reasonClass: "configuration", userKey: null }]);
+    expect(encoded).toMatchObject([{ reason: "suppressed", reasonClass: "configuration", userKey: null }]);
     expect(sent[0]?.[0]?.headers).not.toHaveProperty("user-key");
   });
 
@@ -181,6 +181,6 @@ describe("what follows a delivery", () => {
     publisher.publish(task(), [deadLetter]);
     const later = addAttempt({ ...NO_PROGRESS, attempts: 3 }, { startedAtMs: 12, urls: [url] });
     publisher.publish(task(), [{ ...deadLetter, progress: later }]);
-    expect(letters.map(({ firstAttemptAtMs }) => firstAttemptAtMs)).toEqual([11, null]);
+    expect(encoded.map(({ firstAttemptAtMs }) => firstAttemptAtMs)).toEqual([11, null]);
   });
 });

@@ -3,10 +3,10 @@ import { type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from "@
 import { GridList, GridListItem } from "react-aria-components";
 import type { DeadLetterGroupPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
+import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
-import type { LetterFilterKey } from "../../letters/letter-filter.ts";
-import { reviewOf } from "../../letters/replay-filter.ts";
 import { type Filter, searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
@@ -182,7 +182,7 @@ function keyOf({ destinationId, reason, reasonClass, error }: Counted): string {
   return JSON.stringify([destinationId, reason, reasonClass, error]);
 }
 
-function filterOf({ destinationId, reason, error }: Counted): Filter<LetterFilterKey> {
+function filterOf({ destinationId, reason, error }: Counted): Filter<DeadLetterFilterKey> {
   return { destinationId, reason, ...(error === null ? {} : { error }) };
 }
 

@@ -8,12 +8,12 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Purge, PurgeInput } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
 import { Button } from "../../elements/button.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import elements from "../../elements/elements.module.css";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
-import type { LetterFilterKey } from "../../letters/letter-filter.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -23,7 +23,7 @@ import { countOf } from "../../moment/numbers.ts";
 const MANY = 10_000;
 
 export interface PurgeDialogProps {
-  readonly filter: Filter<LetterFilterKey>;
+  readonly filter: Filter<DeadLetterFilterKey>;
   readonly onClose: () => void;
 }
 

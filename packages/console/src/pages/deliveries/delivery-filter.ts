@@ -1,6 +1,6 @@
 /** What narrows the deliveries. */
 import type { Operations } from "../../api/api-types.ts";
-import { reviewOf } from "../../letters/replay-filter.ts";
+import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { EVENT_TYPES } from "../../listing/event-types.ts";
 import type { Filter, FilterField } from "../../listing/filter.ts";
 
@@ -34,20 +34,20 @@ export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
   { key: "until", label: "Until", isMoment: true },
 ];
 
-const NOT_OF_LETTERS = ["state", "statusClass", "replayId", "messageId"] as const;
+const NOT_OF_DEAD_LETTERS = ["state", "statusClass", "replayId", "messageId"] as const;
 
 /** Where all that fits is counted to be sent again; or why it cannot be. */
 export function sendAllOf(filter: Filter<DeliveryFilterKey>): {
   readonly href: string;
   readonly unavailable: string | null;
 } {
-  const { state, statusClass: _, replayId: __, messageId: ___, ...letters } = filter;
-  const other = NOT_OF_LETTERS.find((key) => key !== "state" && filter[key] !== undefined);
+  const { state, statusClass: _, replayId: __, messageId: ___, ...deadLetters } = filter;
+  const other = NOT_OF_DEAD_LETTERS.find((key) => key !== "state" && filter[key] !== undefined);
   const unavailable =
     state !== "dead_letter"
       ? "only what was given up is sent again together: filter by State, given up"
       : other === undefined
         ? null
         : `what was given up is not narrowed by ${other} when it is sent again: take that away`;
-  return { href: reviewOf(letters), unavailable };
+  return { href: reviewOf(deadLetters), unavailable };
 }

@@ -22,7 +22,7 @@ interface LostSince {
   readonly lastAt: string;
 }
 
-/** Destinations that deliver again after they had letters die, which nobody replayed since. */
+/** Destinations that deliver again after they had dead letters die, which nobody replayed since. */
 export function AnsweringAgain({ status: { needsSomebody } }: { readonly status: Status }) {
   const refetchInterval = usePausable(AGAIN_MS);
   const groups = useQuery({
@@ -53,9 +53,9 @@ export function AnsweringAgain({ status: { needsSomebody } }: { readonly status:
   const isAwaited = [groups, replays, ...whole, ...health].some(({ isPending }) => isPending);
   if (isAwaited) return <Awaited />;
   return named.map(({ destinationId }, index) => {
-    const [known, letters] = [health[index]?.data, whole[index]?.data];
-    if (known === undefined || letters === undefined || replays.data === undefined) return null;
-    const lost = lostAt(letters, replays.data).find((each) => each.destinationId === destinationId);
+    const [known, deadLetters] = [health[index]?.data, whole[index]?.data];
+    if (known === undefined || deadLetters === undefined || replays.data === undefined) return null;
+    const lost = lostAt(deadLetters, replays.data).find((each) => each.destinationId === destinationId);
     if (lost === undefined || !isAgainSince(known, lost)) return null;
     return <Banner key={destinationId} lost={lost} health={known} />;
   });
@@ -84,7 +84,7 @@ function Banner({ lost, health }: { readonly lost: LostSince; readonly health: D
   );
 }
 
-/** It is healthy, and since it is, no letter died. */
+/** It is healthy, and since it is, no dead letter was written. */
 function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince): boolean {
   return state === "healthy" && (since === null || Date.parse(since) >= Date.parse(lastAt));
 }

@@ -41,7 +41,7 @@ function Row({ destination }: { readonly destination: Destination }) {
   const { destinationId, name, state, since, deliversAgainSince, waiting, deadLetters } = destination;
   const { nextProbe, nextRetry } = destination;
   const next = state === "open" ? (nextProbe ?? nextRetry) : (nextRetry ?? nextProbe);
-  const letters = deadLetters ?? 0;
+  const deadLetterCount = deadLetters ?? 0;
   return (
     <li className={styles["row"]}>
       <span className={styles["who"]}>
@@ -77,10 +77,10 @@ function Row({ destination }: { readonly destination: Destination }) {
         waiting <b>{waiting === null ? "–" : countOf(waiting.total)}</b>
       </span>
       <span className={styles["count"]}>
-        dead <b>{deadLetters === null ? "–" : countOf(letters)}</b>
+        dead <b>{deadLetters === null ? "–" : countOf(deadLetterCount)}</b>
       </span>
       <span className={styles["actions"]}>
-        {letters > 0 && (
+        {deadLetterCount > 0 && (
           <ActionLink href={`/replay${searchOf({ destinationId })}`} label={`Review the dead letters of ${name}`}>
             Review
           </ActionLink>

@@ -1,4 +1,4 @@
-/** How far a count is that takes longer than a moment: a million letters take seconds. */
+/** How far a count is that takes longer than a moment: a million dead letters take seconds. */
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import type { CountingPlans, ReplayInput } from "../../api/api-types.ts";

@@ -6,12 +6,12 @@ import type { Replay } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem, call } from "../../api/client.ts";
 import { CountedBar } from "../../chart/counted-bar.tsx";
+import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { Button } from "../../elements/button.tsx";
 import { Copied } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { Fact } from "../../elements/fact.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
-import { reviewOf } from "../../letters/replay-filter.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { usePausable } from "../../live/live.ts";
@@ -137,7 +137,7 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
         {endedAt !== null && left > 0 && (
           <>
             {" "}
-            · <a href={reviewOf(lettersOf(replay))}>Review what is left</a>
+            · <a href={reviewOf(deadLettersOf(replay))}>Review what is left</a>
           </>
         )}
       </p>
@@ -146,7 +146,7 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
   );
 }
 
-/** When its letters died: what came after its end was fixed is none of it. */
+/** When its dead letters died: what came after its end was fixed is none of it. */
 function Range({ replay: { filter, createdAt } }: { readonly replay: Replay }) {
   const { since, until } = filter;
   return (
@@ -169,8 +169,8 @@ function Range({ replay: { filter, createdAt } }: { readonly replay: Replay }) {
   );
 }
 
-/** Its filter as the address of a review has it; of letters that were named one by one only what narrows them. */
-function lettersOf({ filter: { messageIds: _, places: __, ...others } }: Replay): Readonly<Record<string, string>> {
+/** Its filter as the address of a review has it; of dead letters that were named one by one only what narrows them. */
+function deadLettersOf({ filter: { messageIds: _, places: __, ...others } }: Replay): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
   );

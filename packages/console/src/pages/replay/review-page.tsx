@@ -9,10 +9,10 @@ import { useRouter, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { ReplayStart } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import { commandOf } from "../../dead-letters/dead-letter-filter.ts";
+import { inputOf, REPLAY_FILTERS, type ReplayFilterKey, reviewOf } from "../../dead-letters/replay-filter.ts";
 import { Button } from "../../elements/button.tsx";
 import { Checked } from "../../elements/checked.tsx";
-import { commandOf } from "../../letters/letter-filter.ts";
-import { inputOf, REPLAY_FILTERS, type ReplayFilterKey, reviewOf } from "../../letters/replay-filter.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
@@ -38,7 +38,7 @@ export function ReviewPage() {
   });
   const counting = useCounting(inputOf(filter), query.isFetching);
   const span = useSpan(filter);
-  const { again: _, ...letters } = filter;
+  const { again: _, ...deadLetters } = filter;
   return (
     <>
       <PageTitle>Replay</PageTitle>
@@ -59,7 +59,7 @@ export function ReviewPage() {
                 <a href="/dead-letters">All dead letters</a>
               </>
             }
-            command={commandOf(letters, "replay", "--dry-run")}
+            command={commandOf(deadLetters, "replay", "--dry-run")}
           >
             No dead letter that fits is left to send.
           </Empty>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Operations } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import type { ReplayFilterKey } from "../../letters/replay-filter.ts";
+import type { ReplayFilterKey } from "../../dead-letters/replay-filter.ts";
 import type { Filter } from "../../listing/filter.ts";
 
 /** The most that one page may hold. */

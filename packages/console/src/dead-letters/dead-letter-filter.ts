@@ -1,0 +1,48 @@
+/** What narrows the dead letters, here and at the terminal. */
+import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
+import { EVENT_TYPES } from "../listing/event-types.ts";
+import type { Filter, FilterField } from "../listing/filter.ts";
+import { quoted } from "../terminal/quoted.ts";
+
+export type DeadLetterFilterKey =
+  | "destinationId"
+  | "reason"
+  | "error"
+  | "type"
+  | "userId"
+  | "sourceId"
+  | "event"
+  | "since"
+  | "until";
+
+/** What narrows their list, beside what narrows whatever is done with them. */
+export type ListedFilterKey = DeadLetterFilterKey | "open";
+
+const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;
+
+export const DEAD_LETTER_FILTERS: readonly FilterField<DeadLetterFilterKey>[] = [
+  { key: "destinationId", label: "Destination", named: "destination" },
+  { key: "reason", label: "Reason", choices: REASONS.map((each) => [each, each.replaceAll("_", " ")] as const) },
+  { key: "error", label: "Error or status" },
+  { key: "type", label: "Type", choices: EVENT_TYPES.map((each) => [each, each] as const) },
+  { key: "event", label: "Event's name" },
+  { key: "userId", label: "User id" },
+  { key: "sourceId", label: "Source", named: "source" },
+  { key: "since", label: "Since", isMoment: true },
+  { key: "until", label: "Until", isMoment: true },
+];
+
+export const LISTED_FILTERS: readonly FilterField<ListedFilterKey>[] = [
+  { key: "open", label: "State", choices: [["true", "open"]] },
+  ...DEAD_LETTER_FILTERS,
+];
+
+/** The line for the terminal that lists the same, or does something else with it. */
+export function commandOf(filter: Filter<ListedFilterKey>, command = "list", option = ""): string {
+  const options = Object.entries(filter).map(([key, value]) => {
+    if (key === "open") return " --open";
+    const name = key.replace(/[A-Z]/g, (deadLetter) => `-${deadLetter.toLowerCase()}`);
+    return ` --${name} ${quoted(value)}`;
+  });
+  return `posthaste dead-letters ${command}${options.join("")}${option === "" ? "" : ` ${option}`}`;
+}

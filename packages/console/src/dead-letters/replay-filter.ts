@@ -1,0 +1,21 @@
+/** Which dead letters are sent again: it stands in the address of the review, as the lists have it. */
+import type { ReplayInput } from "../api/api-types.ts";
+import { type Filter, type FilterField, searchOf } from "../listing/filter.ts";
+import { DEAD_LETTER_FILTERS, type DeadLetterFilterKey } from "./dead-letter-filter.ts";
+
+export type ReplayFilterKey = DeadLetterFilterKey | "again";
+
+export const REPLAY_FILTERS: readonly FilterField<ReplayFilterKey>[] = [
+  ...DEAD_LETTER_FILTERS,
+  { key: "again", label: "Delivered or replayed since", choices: [["true", "too"]] },
+];
+
+/** Where what fits a filter is counted before it is sent. */
+export function reviewOf(filter: Filter<ReplayFilterKey>): string {
+  return `/replay${searchOf(filter)}`;
+}
+
+export function inputOf({ again, ...filter }: Filter<ReplayFilterKey>): ReplayInput {
+  // What stands in the address is told by control where it does not fit.
+  return { ...(filter as ReplayInput), ...(again === undefined ? {} : { again: true }), dryRun: true };
+}

@@ -1,0 +1,151 @@
+/**
+ * The dead letters once more, each as a narrow row in the order of its topic: reading a million rows takes as long as a
+ * few ten thousand entries. Plans count the rows.
+ *
+ * Owns: the rows and, each once, what dead letters have in common, and the names of their events.
+ * NR1  There is a row for each dead letter that the journal holds, and for no other.
+ * NR2  A row is marked where an attempt of its message and destination began no sooner than the dead letter died,
+ *      whichever of the two is read first. The journal of attempts may have dropped the attempt since.
+ */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { DeadLetterFacts } from "@posthaste/core/replay/dead-letter-filter";
+import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import { factsFromEntry } from "./dead-letter-entry.ts";
+import { type DeadLetterRows, NONE, packNumbers, textHash } from "./dead-letter-row.ts";
+import type { JournalEntry } from "./journal-entry.ts";
+
+/** The fields that many dead letters have in common. */
+export interface GroupedDeadLetters
+  extends Pick<DeadLetterFacts, "destinationId" | "reason" | "sourceId" | "type" | "errors"> {
+  /** The id by which rows refer to these fields. */
+  readonly id: number;
+}
+
+export interface DeadLetterRowsQuery extends PlannedRange {
+  readonly limit: number;
+  readonly withUsers: boolean;
+}
+
+const COMMON_COLUMNS = "destination_id, kind, source_id, type, errors";
+
+export class DeadLetterRowTable {
+  readonly #database: DatabaseSync;
+  readonly #common: StatementSync;
+  readonly #event: StatementSync;
+  readonly #add: StatementSync;
+  readonly #mark: StatementSync;
+  readonly #remove: StatementSync;
+  readonly #take: readonly StatementSync[];
+  readonly #takeEvent: readonly StatementSync[];
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    database.exec(`
+      CREATE TABLE IF NOT EXISTS letters_alike (
+        id INTEGER PRIMARY KEY,
+        destination_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        source_id TEXT NOT NULL,
+        type TEXT NOT NULL,
+        errors TEXT NOT NULL,
+        entries INTEGER NOT NULL,
+        UNIQUE (${COMMON_COLUMNS})
+      ) STRICT;
+      CREATE TABLE IF NOT EXISTS letter_events (
+        id INTEGER PRIMARY KEY, event TEXT NOT NULL UNIQUE, entries INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE IF NOT EXISTS letter_rows (
+        log_partition INTEGER NOT NULL,
+        log_offset INTEGER NOT NULL,
+        alike INTEGER NOT NULL,
+        event INTEGER NOT NULL,
+        numbers BLOB NOT NULL,
+        tried INTEGER NOT NULL,
+        users BLOB NOT NULL,
+        PRIMARY KEY (log_partition, log_offset)
+      ) WITHOUT ROWID, STRICT;
+    `);
+    this.#common = database.prepare(`
+      INSERT INTO letters_alike (${COMMON_COLUMNS}, entries) VALUES (?, ?, ?, ?, ?, 1)
+      ON CONFLICT DO UPDATE SET entries = entries + 1 RETURNING id`);
+    this.#event = database.prepare(`
+      INSERT INTO letter_events (event, entries) VALUES (?, 1)
+      ON CONFLICT DO UPDATE SET entries = entries + 1 RETURNING id`);
+    this.#add = database.prepare("INSERT OR REPLACE INTO letter_rows VALUES (?, ?, ?, ?, ?, ?, ?)");
+    // A row that is marked already is left alone, with its entry in the index of `alike-counts.ts`.
+    this.#mark = database.prepare(
+      "UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) = (?, ?) AND tried = 0",
+    );
+    this.#remove = database.prepare(
+      "DELETE FROM letter_rows WHERE (log_partition, log_offset) = (?, ?) RETURNING alike, event",
+    );
+    const taken = (table: string): readonly StatementSync[] => [
+      database.prepare(`UPDATE ${table} SET entries = entries - 1 WHERE id = ?`),
+      database.prepare(`DELETE FROM ${table} WHERE id = ? AND entries <= 0`),
+    ];
+    this.#take = taken("letters_alike");
+    this.#takeEvent = taken("letter_events");
+  }
+
+  /** Adds the row of a dead letter that the journal did not hold before. */
+  add(entry: JournalEntry, isTried: boolean): void {
+    const { partition, offset, timeMs, destinationId, kind } = entry;
+    const { sourceId, type, errors, event, userIds } = factsFromEntry(entry);
+    const alike = Number(this.#common.get(destinationId, kind, sourceId, type, JSON.stringify(errors))?.["id"]);
+    const eventId = event === null ? NONE : Number(this.#event.get(event)?.["id"]);
+    const [user = NONE, otherUser = NONE] = userIds.map(textHash);
+    const users = Buffer.from(entry.users, "latin1");
+    const numbers = { offset, timeMs, alike, event: eventId, user, otherUser, userBytes: users.length };
+    this.#add.run(partition, offset, alike, eventId, packNumbers(numbers), isTried ? 1 : 0, users);
+  }
+
+  remove({ partition, offset }: Pick<JournalEntry, "partition" | "offset">): void {
+    const row = this.#remove.get(partition, offset);
+    if (row === undefined) return;
+    for (const statement of this.#take) statement.run(row["alike"] ?? null);
+    for (const statement of this.#takeEvent) statement.run(row["event"] ?? null);
+  }
+
+  /** NR2, of a dead letter that an attempt followed. */
+  mark({ partition, offset }: Pick<JournalEntry, "partition" | "offset">): void {
+    this.#mark.run(partition, offset);
+  }
+
+  alike(): readonly GroupedDeadLetters[] {
+    const rows = this.#database.prepare(`SELECT id, ${COMMON_COLUMNS} FROM letters_alike`).all();
+    return rows.map((row) => ({
+      id: Number(row["id"]),
+      destinationId: String(row["destination_id"]),
+      // The journal holds what was put into it.
+      reason: String(row["kind"]) as GroupedDeadLetters["reason"],
+      sourceId: String(row["source_id"]),
+      type: String(row["type"]) as GroupedDeadLetters["type"],
+      errors: JSON.parse(String(row["errors"])) as readonly string[],
+    }));
+  }
+
+  /** The id by which rows refer to an event's name; null where no letter has it. */
+  eventId(event: string): number | null {
+    const id = this.#database.prepare("SELECT id FROM letter_events WHERE event = ?").get(event)?.["id"];
+    return id === undefined ? null : Number(id);
+  }
+
+  /** The rows by offset, the lowest first. */
+  rows({ partition, start, end, limit, withUsers }: DeadLetterRowsQuery): DeadLetterRows {
+    // SQLite concatenates the rows: handing over a value for each would take three times as long.
+    const found = this.#database
+      .prepare(`
+        SELECT CAST(group_concat(numbers || tried, '') AS BLOB) AS rows,
+          CAST(group_concat(${withUsers ? "users" : "NULL"}, '') AS BLOB) AS users
+        FROM (
+          SELECT numbers, tried, users FROM letter_rows
+          WHERE log_partition = ? AND log_offset >= ? AND log_offset < ? ORDER BY log_offset LIMIT ?
+        )`)
+      .get(partition, start, end, limit);
+    return { rows: bytesOf(found?.["rows"]), users: bytesOf(found?.["users"]) };
+  }
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  return value instanceof Uint8Array ? value : new Uint8Array();
+}
