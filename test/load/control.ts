@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Installation, startInstallation } from "../e2e/installation.ts";
 import { createRoute } from "../e2e/route.ts";
-import { writeLetters } from "../e2e/write-letters.ts";
+import { writeDeadLetters } from "../e2e/write-dead-letters.ts";
 import { Figures } from "./figures/figures.ts";
 import { withIdle } from "./figures/process-cpu.ts";
 import { measureLatency } from "./setup/open-loop.ts";
@@ -55,7 +55,7 @@ async function prepare(installation: Installation, sink: Sink): Promise<Prepared
   const { sourceId, destinationId } = await createRoute(installation, { url: sink.origin }, "/ok");
   const audience = (await control.call("POST", "/v1/audiences", { name: "Everybody", sourceId })) as { id: string };
   await writeLog(installation, { kind: "attempts", count: JOB_SIZE, destinationIds: [destinationId] });
-  await writeLetters(installation, { destinationId, sourceId, name: "letter", count: JOB_SIZE });
+  await writeDeadLetters(installation, { destinationId, sourceId, name: "letter", count: JOB_SIZE });
   for (const list of ["/v1/deliveries", "/v1/dead-letters"]) await readTo(installation, list, Date.now());
   return { installation, destinationId, sourceId, audienceId: audience.id };
 }
