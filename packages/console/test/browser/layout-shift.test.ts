@@ -8,7 +8,7 @@ import { audiencePage, audiencesPage } from "../pages/audiences.ts";
 import { destinationPage, destinationsPage, sourcePage } from "../pages/configuration.ts";
 import { testReceiversPage } from "../pages/connect.ts";
 import { deletionPage } from "../pages/deletions.ts";
-import { deadLettersPage, deliveriesPage, lettersPage } from "../pages/deliveries.ts";
+import { deadLettersListPage, deadLettersPage, deliveriesPage } from "../pages/deliveries.ts";
 import { eventPage } from "../pages/event.ts";
 import { overviewPage } from "../pages/overview.ts";
 import { control, inShort, startConsole, visit } from "./started-browser.ts";
@@ -127,7 +127,7 @@ describe("nothing moves", () => {
           NAMES,
           "Loading deliveries",
         ],
-        ["names come after letters", lettersPage.path, lettersPage.live, NAMES, "Loading letters"],
+        ["names come after letters", deadLettersListPage.path, deadLettersListPage.live, NAMES, "Loading letters"],
         [
           "names come after groups of letters",
           deadLettersPage.path,

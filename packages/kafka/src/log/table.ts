@@ -68,8 +68,9 @@ export interface TableOptions<T> {
   /** Awaited before `decode`: a codec's `prefetch`. */
   readonly prefetch?: (bytes: Buffer) => Promise<void> | undefined;
   /**
-   * Called after each change, from the topic's first record on, with its record; `undefined` is a removal. Changes come in offset order, except those of records that were set aside for their schema (T4): such a
-   * change comes once the schema is known, after changes of other keys at higher offsets.
+   * Called after each change, from the topic's first record on, with its record; `undefined` is a removal. Changes
+   * come in offset order, except those of records that were set aside for their schema (T4): such a change comes once
+   * the schema is known, after changes of other keys at higher offsets.
    */
   readonly onChange?: (key: string, value: T | undefined, record: Pick<IncomingRecord, "offset" | "headers">) => void;
   /**
