@@ -13,7 +13,7 @@ export interface ConfigRevisionsParts {
   readonly readModel: Pick<ReadModel, "newest">;
 }
 
-/** Of a source only the newest revision is known: no journal has those before. */
+/** Of a source only the newest revision is known: no projection has those before. */
 export function configRevisions({ sources, readModel }: ConfigRevisionsParts): ConfigRevisions {
   return {
     of: async (id) => {

@@ -37,7 +37,7 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
   const { config, clock, readiness } = options;
   const { connection, names, sources, destinations, readModel, deadLetters, replays, health } = parts;
   const { suppressed } = parts.deletions;
-  const authors = new ResendAuthors(parts.audit.journal, clock.nowMs);
+  const authors = new ResendAuthors(parts.audit.auditLog, clock.nowMs);
   return [
     ...catalogRoutes(),
     ...sourceRoutes({ sources, clock }),
@@ -69,7 +69,7 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...parts.unreadable.routes,
     ...parts.access.routes,
     ...auditRoutes({
-      ...{ journal: parts.audit.journal, nowMs: clock.nowMs },
+      ...{ auditLog: parts.audit.auditLog, nowMs: clock.nowMs },
       revisions: configRevisions({ sources, readModel }),
     }),
     ...streamRoutes(parts, clock),
@@ -87,7 +87,7 @@ function openEventRoutes(
     ...{ connection, openCodec, names, sources, destinations, readModel, deadLetters, suppressed, stopping, clock },
     ...{
       authors,
-      audit: audit.journal,
+      audit: audit.auditLog,
       keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
     },
     logSettings: () => health.heard.book.processes(),

@@ -7,7 +7,7 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditJournal } from "../src/audit/audit-journal.ts";
+import { AuditLog } from "../src/audit/audit-log.ts";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
 import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
@@ -268,14 +268,14 @@ describe("the list", () => {
     }));
     await own.producer.send(records);
     const clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-    const journal = new AuditJournal(own.connection, {
+    const auditLog = new AuditLog(own.connection, {
       ...{ topic: own.names.audit, codec, clock, bounds: { held: 5, mostRead: 10 } },
       onFailure: (reason) => {
         throw reason;
       },
     });
-    await journal.start();
-    const all = await journal.page({ limit: 7, fits: () => true }, 5000);
+    await auditLog.start();
+    const all = await auditLog.page({ limit: 7, fits: () => true }, 5000);
     expect([all.entries.map(({ atMs }) => atMs), all.below, all.searchedToMs]).toEqual([
       [30, 29, 28, 27, 26, 25, 24],
       23,
@@ -284,7 +284,7 @@ describe("the list", () => {
     const found: unknown[] = [];
     let below: number | null = null;
     do {
-      const page = await journal.page(
+      const page = await auditLog.page(
         { limit: 5, below: below ?? undefined, fits: ({ actor }) => actor === "first" },
         5000,
       );
@@ -297,7 +297,7 @@ describe("the list", () => {
       [[1], 1],
       [[], null],
     ]);
-    await journal.close();
+    await auditLog.close();
     await own.remove();
   });
 });

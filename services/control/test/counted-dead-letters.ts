@@ -4,7 +4,7 @@ import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter
 import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import fc from "fast-check";
-import type { JournalEntry } from "../src/read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../src/read-model/projection-entry.ts";
 import { ofEach, Store } from "../src/read-model/store.ts";
 import { DeadLetterJudge, type KnownDestination } from "../src/replays/dead-letter-judge.ts";
 import type { DeadLettersReadModel } from "../src/replays/listed-dead-letters.ts";
@@ -121,7 +121,7 @@ export const again = fc.constantFrom(false, false, true);
 /** Plans of before, and the user who is suppressed. */
 export const known = fc.record({ past: fc.array(pastPlan, { maxLength: 3 }), suppressed: fc.option(oneOf.user) });
 
-function deadLetterEntry(each: Read, offset: number): JournalEntry {
+function deadLetterEntry(each: Read, offset: number): ProjectionEntry {
   const { partition, timeMs, destinationId, reason, messageId, sourceId, type, event, user, errors, aliased } = each;
   const lastAttempt = [{ url: "https://a.example" }];
   const detail = JSON.stringify({
@@ -137,7 +137,7 @@ function deadLetterEntry(each: Read, offset: number): JournalEntry {
   return { ...named, detail, users: digestOf(user) };
 }
 
-function attemptEntry({ timeMs, destinationId, messageId, status }: Attempt, offset: number): JournalEntry {
+function attemptEntry({ timeMs, destinationId, messageId, status }: Attempt, offset: number): ProjectionEntry {
   const detail = JSON.stringify({ urls: [{ url: "https://a.example", status }] });
   const kind = status === 200 ? "delivered" : "retryable";
   return { timeMs, partition: 0, offset, place: 0, destinationId, kind, messageId, detail, users: "" };

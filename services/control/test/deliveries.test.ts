@@ -1,4 +1,4 @@
-/** Rules: JN3 of journal.ts, M1 and M3 of store.ts, TF3 and TF4 of topic-follower.ts. */
+/** Rules: JN3 of projection.ts, M1 and M3 of store.ts, TF3 and TF4 of topic-follower.ts. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -188,7 +188,7 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
     alikeCounts: async () => null,
     groupedDeadLetters: () => readModel.groupedDeadLetters(),
     deadLetterEvent: (event) => readModel.deadLetterEvent(event),
-    at: (journal, places) => readModel.at(journal, places),
+    at: (projection, places) => readModel.at(projection, places),
     heldDeadLetters: async () => {
       const held = await readModel.heldDeadLetters();
       const ranges = held.ranges.map((range) => ({ ...range, from: range.from + raised }));

@@ -33,7 +33,7 @@ async function followDeadLetters(
 ) {
   const [taken, told]: [StoreTake[], unknown[]] = [[], []];
   const options = {
-    ...{ topic: topics.names.deadLetters, journal: "dead_letters", topicId },
+    ...{ topic: topics.names.deadLetters, projection: "dead_letters", topicId },
     store: {
       start: {
         positions: { dead_letters: [{ partition: 0, next }] },

@@ -170,7 +170,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Asks again while the answer says that a journal is not read yet, which is not about what was made. */
+/** Asks again while the answer says that a projection is not read yet, which is not about what was made. */
 async function whenRead(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();

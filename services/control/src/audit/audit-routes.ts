@@ -6,7 +6,7 @@ import { refusedCursor } from "../http/list-cursor.ts";
 import { timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import type { HeldEntry } from "./audit-journal.ts";
+import type { HeldEntry } from "./audit-log.ts";
 import { userTarget } from "./audited-fields.ts";
 import {
   type AuditPlace,
@@ -70,7 +70,7 @@ export function auditRoutes(parts: UnknownChangesParts): readonly Route[] {
         const asked = { target, from: { ...from, untilMs: from.untilMs ?? until ?? null }, limit };
         const unknown = mayBeUnknown(wanted) ? await findUnknownChanges(asked, parts, REFRESH_MS) : [];
         const fits = auditCheck(wanted);
-        const found = await parts.journal.page({ limit, below: from.below, fits }, REFRESH_MS);
+        const found = await parts.auditLog.page({ limit, below: from.below, fits }, REFRESH_MS);
         const { rows, next } = mergedPage(found, unknown.filter(fits), { from, limit });
         return {
           data: rows.map(view),

@@ -6,7 +6,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Freshness } from "../http/freshness.ts";
 import { RecentEntries } from "../recent-entries.ts";
-import { AuditJournal, type HeldEntry } from "./audit-journal.ts";
+import { AuditLog, type HeldEntry } from "./audit-log.ts";
 import { AuditTrail } from "./audit-trail.ts";
 
 export interface OpenAuditOptions {
@@ -20,7 +20,7 @@ export interface OpenAuditOptions {
 
 export interface OpenedAudit {
   readonly trail: AuditTrail;
-  readonly journal: AuditJournal;
+  readonly auditLog: AuditLog;
   readonly live: { readonly recent: RecentEntries<HeldEntry>; readonly freshness: Freshness };
   close(): Promise<void>;
 }
@@ -31,17 +31,17 @@ export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit>
   const codec = await openCodec<AuditEntry>("audit");
   const topic = names.audit;
   const recent = new RecentEntries<HeldEntry>();
-  const journal = new AuditJournal(connection, { topic, codec, clock, recent, onFailure: fail });
-  await journal.start();
+  const auditLog = new AuditLog(connection, { topic, codec, clock, recent, onFailure: fail });
+  await auditLog.start();
   return {
     trail: new AuditTrail({ topic, codec, clock }),
-    journal,
+    auditLog,
     live: {
       recent,
       get freshness() {
-        return journal.freshness;
+        return auditLog.freshness;
       },
     },
-    close: () => journal.close(),
+    close: () => auditLog.close(),
   };
 }

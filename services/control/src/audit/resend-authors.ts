@@ -6,7 +6,7 @@
  * RA2  What it did not know is asked for again after `AGAIN_MS`: a list that is read every few seconds would have the
  *      audit searched as often.
  */
-import type { AuditJournal } from "./audit-journal.ts";
+import type { AuditLog } from "./audit-log.ts";
 
 /** How long, in ms, the audit may take to answer; after that the answer goes without it. */
 const PATIENCE_MS = 1000;
@@ -29,11 +29,11 @@ export function isResend(replayId: string): boolean {
 }
 
 export class ResendAuthors {
-  readonly #audit: Pick<AuditJournal, "page">;
+  readonly #audit: Pick<AuditLog, "page">;
   readonly #nowMs: () => number;
   readonly #answered = new Map<string, Answered>();
 
-  constructor(audit: Pick<AuditJournal, "page">, nowMs: () => number) {
+  constructor(audit: Pick<AuditLog, "page">, nowMs: () => number) {
     this.#audit = audit;
     this.#nowMs = nowMs;
   }

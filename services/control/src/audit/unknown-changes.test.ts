@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AuditPage, AuditQuery, HeldEntry } from "./audit-journal.ts";
+import type { AuditPage, AuditQuery, HeldEntry } from "./audit-log.ts";
 import {
   type AuditPlace,
   type ConfigRevision,
@@ -35,7 +35,7 @@ interface Held {
 
 const ASKED = { target: "dst_1", from: FIRST, limit: 50 };
 
-function journalOf({ entries, page = {} }: Held) {
+function auditLogOf({ entries, page = {} }: Held) {
   return {
     page: async ({ fits }: AuditQuery): Promise<AuditPage> => ({
       entries: entries.filter(fits),
@@ -50,7 +50,7 @@ const none = async () => [];
 /** The revisions that are found to be of nobody, where the audit holds these entries, the newest first. */
 async function unknownOf(revisions: readonly ConfigRevision[], held: Held) {
   const parts = {
-    journal: journalOf(held),
+    auditLog: auditLogOf(held),
     revisions: { of: async () => revisions, newest: none },
     nowMs: () => NOW_MS,
   };
@@ -66,7 +66,7 @@ describe("a revision", () => {
     expect(await unknownOf(revisions, { entries: [] })).toEqual([3, 2, 1]);
     const removed = { ...revisionAt(4, 400_000), isRemoval: true };
     const revisionsOfIt = { of: async () => [removed], newest: none };
-    const parts = { journal: journalOf({ entries: [] }), revisions: revisionsOfIt, nowMs: () => NOW_MS };
+    const parts = { auditLog: auditLogOf({ entries: [] }), revisions: revisionsOfIt, nowMs: () => NOW_MS };
     expect(await findUnknownChanges(ASKED, parts, 100)).toEqual([
       { ...unknownAt(4, 400_000), operation: "remove", changes: removed.changes },
     ]);
@@ -112,7 +112,7 @@ describe("changes without an entry, where nobody says of what", () => {
         .slice(0, limit),
   });
   const find = async (all: Readonly<Record<string, readonly ConfigRevision[]>>, held: Held, differing = {}) => {
-    const parts = { journal: journalOf(held), revisions: configOf(all), nowMs: () => NOW_MS };
+    const parts = { auditLog: auditLogOf(held), revisions: configOf(all), nowMs: () => NOW_MS };
     const found = await findUnknownChanges({ ...asked, ...differing }, parts, 100);
     return found.map(({ target, revision }) => [target, revision]);
   };
@@ -153,7 +153,7 @@ describe("changes without an entry, where nobody says of what", () => {
 
   it("are no record that tables ignored, which only those before it tell", async () => {
     const config = { ...configOf(all), of: async () => [] };
-    const parts = { journal: journalOf({ entries: [] }), revisions: config, nowMs: () => NOW_MS };
+    const parts = { auditLog: auditLogOf({ entries: [] }), revisions: config, nowMs: () => NOW_MS };
     expect(await findUnknownChanges(asked, parts, 100)).toEqual([]);
   });
 });

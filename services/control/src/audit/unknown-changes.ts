@@ -3,7 +3,7 @@
  * one from before there was an audit. Nobody is known to have made them.
  */
 import type { AuditedChange } from "@posthaste/core/access/audit-entry";
-import type { AuditJournal, AuditPage, HeldEntry } from "./audit-journal.ts";
+import type { AuditLog, AuditPage, HeldEntry } from "./audit-log.ts";
 
 /** The name of whoever is not known, and of the way by which it was asked for. */
 export const UNKNOWN = "unknown";
@@ -54,7 +54,7 @@ export interface UnknownChange {
 }
 
 export interface UnknownChangesParts {
-  readonly journal: Pick<AuditJournal, "page">;
+  readonly auditLog: Pick<AuditLog, "page">;
   readonly revisions: ConfigRevisions;
   readonly nowMs: () => number;
 }
@@ -107,7 +107,7 @@ interface Looked {
 async function lookThrough(
   targets: Iterable<string>,
   from: AuditPlace | undefined,
-  { journal, nowMs }: UnknownChangesParts,
+  { auditLog, nowMs }: UnknownChangesParts,
   timeoutMs: number,
 ): Promise<Looked> {
   const wanted = new Set(targets);
@@ -117,7 +117,7 @@ async function lookThrough(
     return wanted.has(entry.target);
   };
   const bounds = from === undefined ? {} : { below: from.below + BESIDE, most: MOST_LOOKED };
-  const page = await journal.page({ limit: MOST_ENTRIES, fits, ...bounds }, timeoutMs);
+  const page = await auditLog.page({ limit: MOST_ENTRIES, fits, ...bounds }, timeoutMs);
   // What is older than the oldest entry that was looked at may have had one.
   const sinceMs = page.below === null && page.isWhole ? Number.NEGATIVE_INFINITY : oldestMs;
   const untilMs = nowMs() - APART_MS;

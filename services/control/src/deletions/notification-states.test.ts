@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MessageOutcome } from "../read-model/journal.ts";
+import type { MessageOutcome } from "../read-model/projection.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { statesOf } from "./notification-states.ts";
 
@@ -10,7 +10,7 @@ const outcome = (kind: string, atMs: number): MessageOutcome => ({
 
 /** A read model that holds these. */
 function holding(attempts: readonly MessageOutcome[], deadLetters: readonly MessageOutcome[]): ReadModel {
-  const outcomes: ReadModel["outcomes"] = async (journal) => (journal === "attempts" ? attempts : deadLetters);
+  const outcomes: ReadModel["outcomes"] = async (projection) => (projection === "attempts" ? attempts : deadLetters);
   return { outcomes } as Partial<ReadModel> as ReadModel;
 }
 

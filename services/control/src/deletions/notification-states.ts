@@ -1,6 +1,6 @@
 /** The states of a deletion request's notifications, by the delivery log and the dead letters. */
 import type { Notification } from "@posthaste/core/deletion/deletion";
-import type { MessageOutcome } from "../read-model/journal.ts";
+import type { MessageOutcome } from "../read-model/projection.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 export const NOTIFICATION_STATES = [
@@ -73,13 +73,13 @@ function stateOf({ tried, deliveredMs, deadMs }: Known, settlesEach: boolean): N
 
 async function outcomesOf(
   readModel: ReadModel,
-  journal: "attempts" | "dead_letters",
+  projection: "attempts" | "dead_letters",
   notifications: readonly Notification[],
 ): Promise<ReadonlyMap<string, readonly MessageOutcome[]>> {
   const messageIds = [...new Set(notifications.map(({ messageId }) => messageId))];
   const found = new Map<string, MessageOutcome[]>();
   for (let from = 0; from < messageIds.length; from += STEP) {
-    for (const outcome of await readModel.outcomes(journal, messageIds.slice(from, from + STEP))) {
+    for (const outcome of await readModel.outcomes(projection, messageIds.slice(from, from + STEP))) {
       const place = placeOf(outcome);
       const others = found.get(place);
       if (others === undefined) found.set(place, [outcome]);

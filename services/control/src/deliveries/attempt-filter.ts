@@ -1,4 +1,4 @@
-/** The filters of attempts and deliveries that the journal's own columns do not cover. */
+/** The filters of attempts and deliveries that the projection's own columns do not cover. */
 import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { classifyStatus } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, type EventType } from "@posthaste/core/event/event";
@@ -6,7 +6,7 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import type { UrlAnswer } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 
 export const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 
@@ -66,7 +66,7 @@ export function deliveryCheck(filter: AttemptFilter): ((found: FilteredDelivery)
 }
 
 /** Null where every attempt fits. */
-export function attemptCheck(filter: AttemptFilter): ((entry: JournalEntry) => boolean) | null {
+export function attemptCheck(filter: AttemptFilter): ((entry: ProjectionEntry) => boolean) | null {
   const check = deliveryCheck(filter);
   return check === null ? null : (entry) => check(attemptFromEntry(entry));
 }

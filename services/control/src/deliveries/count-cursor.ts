@@ -1,6 +1,6 @@
 /** The cursor of a page of counts: the last count's destination and kind as a text. */
 import { refusedCursor } from "../http/list-cursor.ts";
-import type { CountedKind } from "../read-model/journal.ts";
+import type { CountedKind } from "../read-model/projection.ts";
 
 export function encodeCountCursor({ destinationId, kind }: CountedKind): string {
   return Buffer.from(`${kind}:${destinationId}`).toString("base64url");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { type DeadLetterGroup, type GroupPlace, groupDeadLetters, remedyOf } from "./dead-letter-groups.ts";
 import type { VisibleHour } from "./visible-dead-letters.ts";
 
@@ -35,7 +35,7 @@ const GROUPED = [
 
 /** What became of one at this offset. */
 const STATES: Readonly<Record<number, DeadLetterState>> = { 8: "deliveredSince", 7: "diedAgain" };
-const stateOf = (entry: object): DeadLetterState => STATES[(entry as JournalEntry).offset] ?? "open";
+const stateOf = (entry: object): DeadLetterState => STATES[(entry as ProjectionEntry).offset] ?? "open";
 
 function entryOf({
   destinationId,
@@ -44,12 +44,12 @@ function entryOf({
   error,
   timeMs,
   offset,
-}: (typeof DEAD_LETTERS)[number]): JournalEntry {
+}: (typeof DEAD_LETTERS)[number]): ProjectionEntry {
   const detail = JSON.stringify({ reasonClass, errors: error === null ? [] : [error, "timeout"], lastAttempt: [] });
   return { destinationId, kind, timeMs, partition: 0, offset, place: 0, messageId: "m", detail, users: "" };
 }
 
-async function* one(): AsyncGenerator<JournalEntry> {
+async function* one(): AsyncGenerator<ProjectionEntry> {
   for (const each of DEAD_LETTERS) yield entryOf(each);
 }
 

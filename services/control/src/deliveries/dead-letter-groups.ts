@@ -6,7 +6,7 @@ import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { VisibleDeadLetters, VisibleHour } from "./visible-dead-letters.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -90,7 +90,7 @@ function compare(a: GroupPlace, b: GroupPlace): number {
 }
 
 /** A dead letter as an hour of its own. */
-function hourOf(entry: JournalEntry, state: DeadLetterState): VisibleHour {
+function hourOf(entry: ProjectionEntry, state: DeadLetterState): VisibleHour {
   const { destinationId, kind, timeMs } = entry;
   const { reasonClass } = deadLetterFromEntry(entry);
   const [error = null] = factsFromEntry(entry).errors;
@@ -111,7 +111,7 @@ function addHour(groups: Map<string, DeadLetterGroup>, hour: VisibleHour): void 
   const before = known.hours.get(hourMs) ?? NONE;
   known.hours.set(hourMs, { count: before.count + count, open: before.open + open });
   groups.set(name, {
-    // The journal holds what was put into it.
+    // The projection holds what was put into it.
     ...{ destinationId, reason: kind as DeadLetterGroup["reason"], error, hours: known.hours },
     reasonClass: reasonClass as DeadLetterGroup["reasonClass"],
     count: known.count + count,

@@ -9,8 +9,8 @@ import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import type { DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
-import { type JournalName, ofEach, Store } from "../read-model/store.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
+import { ofEach, type ProjectionName, Store } from "../read-model/store.ts";
 import { groupDeadLetters } from "./dead-letter-groups.ts";
 import { DestinationDeadLetters } from "./destination-dead-letters.ts";
 import { VisibleDeadLetters } from "./visible-dead-letters.ts";
@@ -96,8 +96,8 @@ function attemptEntry({ timeMs, destinationId, messageId, statuses, isSwapped }:
 const isTaken = (status: number): boolean => status === 200;
 
 interface ReadRecord {
-  readonly name: JournalName;
-  readonly entry: JournalEntry;
+  readonly name: ProjectionName;
+  readonly entry: ProjectionEntry;
 }
 
 /** What was read, and what is so besides. */
@@ -149,12 +149,12 @@ class Read {
     }
   }
 
-  of(name: JournalName): readonly JournalEntry[] {
+  of(name: ProjectionName): readonly ProjectionEntry[] {
     return this.records.filter((each) => each.name === name).map(({ entry }) => entry);
   }
 
   /** The dead letters that may be seen, of those that are held. */
-  shown(): readonly JournalEntry[] {
+  shown(): readonly ProjectionEntry[] {
     const held = this.store.newest("dead_letters", { limit: MANY });
     return held.filter((each) => {
       return !this.purged.has(deadLetterPlace(each)) && each.users !== digestOf(this.suppressed ?? "nobody");
@@ -215,8 +215,8 @@ class Read {
 }
 
 /** By everything that was read, whenever. */
-function stateByHand(read: Read, { timeMs, messageId, destinationId, partition, offset, detail }: JournalEntry) {
-  const isOfIt = (each: JournalEntry): boolean =>
+function stateByHand(read: Read, { timeMs, messageId, destinationId, partition, offset, detail }: ProjectionEntry) {
+  const isOfIt = (each: ProjectionEntry): boolean =>
     each.messageId === messageId && each.destinationId === destinationId && each.timeMs >= timeMs;
   const attempts = read.of("attempts").filter(isOfIt);
   const taken = attempts.flatMap(({ detail: text }) => {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { tenths } from "../http/milliseconds.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import { DEAD_LETTER_STATES, type DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 
 export const reason = z.enum([...DEAD_LETTER_REASONS, OTHER]);
 export const reasonClass = z
@@ -76,14 +76,14 @@ export const wholeDeadLetter = foundDeadLetter.extend({
   rest: z.string().nullable().describe("What the event has beside the body, as JSON; null for nothing."),
 });
 
-export function viewEntry(entry: JournalEntry, state: DeadLetterState): z.output<typeof listedDeadLetter> {
+export function viewEntry(entry: ProjectionEntry, state: DeadLetterState): z.output<typeof listedDeadLetter> {
   return { ...viewListed(deadLetterPlace(entry), deadLetterFromEntry(entry)), state };
 }
 
 /** The row of the list, with no other fields, of a dead letter that just came, with its state as it was known then. */
 export function viewDeadLetter(
-  entry: JournalEntry,
-  stateOf: (entry: JournalEntry) => DeadLetterState,
+  entry: ProjectionEntry,
+  stateOf: (entry: ProjectionEntry) => DeadLetterState,
 ): FoundDeadLetter {
   const state = entry.mark === undefined ? null : stateOf(entry);
   return foundDeadLetter.parse({ ...viewListed(deadLetterPlace(entry), deadLetterFromEntry(entry)), state });

@@ -10,8 +10,8 @@ import { isoTime, isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
 import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type SuppressedKeyCheck, suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
@@ -128,7 +128,7 @@ export function deliveryRoutes(readModel: ReadModel, suppressed: SuppressedUsers
 }
 
 /** The row of the list, with no other fields; `seenDelivery` then hides a suppressed user's. */
-export function viewDelivery(entry: JournalEntry): DeliveryRow {
+export function viewDelivery(entry: ProjectionEntry): DeliveryRow {
   return delivery.parse(view(entry));
 }
 
@@ -137,7 +137,7 @@ export function seenDelivery(row: DeliveryRow, isSuppressed: SuppressedKeyCheck)
   return isSuppressed(row.sourceId, row.userKey) ? { ...row, userKey: null, event: null } : row;
 }
 
-function view(entry: JournalEntry): DeliveryRow {
+function view(entry: ProjectionEntry): DeliveryRow {
   const attempt = attemptFromEntry(entry);
   const { messageId, sourceId, destinationId, type, event, userKey, outcome, configOffset, deferrals, replayId } =
     attempt;

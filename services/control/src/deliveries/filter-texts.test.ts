@@ -1,4 +1,4 @@
-/** Whatever a filter takes holds the filter's texts: a journal that passes over the others loses nothing. */
+/** Whatever a filter takes holds the filter's texts: a projection that passes over the others loses nothing. */
 import { deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import { shortName } from "@posthaste/core/routing/short-name";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { deadLetterEntries, factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
 import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 import { attemptTexts, latestTexts } from "./filter-texts.ts";
 import { latestCheck } from "./latest-routes.ts";
@@ -45,7 +45,7 @@ const filter: fc.Arbitrary<AttemptFilter> = fc
 
 const AT = { partition: 0, offset: 0 };
 
-function expectTexts(entry: JournalEntry | undefined, texts: readonly string[]): void {
+function expectTexts(entry: ProjectionEntry | undefined, texts: readonly string[]): void {
   for (const text of texts) expect(entry?.detail).toContain(text);
 }
 
@@ -91,7 +91,7 @@ it("a delivery as it stands", () => {
   expect(taken).toBeGreaterThan(50);
 });
 
-function joinedOf(held: JournalEntry, more: JournalEntry): JournalEntry {
+function joinedOf(held: ProjectionEntry, more: ProjectionEntry): ProjectionEntry {
   const both = joinedAmong([held], more);
   if (both === undefined) throw new Error("both are of one delivery");
   return both.joined;

@@ -1,6 +1,6 @@
 /**
- * The texts that the detail of every entry that fits a filter holds, so that the journal passes over the other entries
- * without parsing them. An entry that holds the texts may still not fit: the filter decides.
+ * The texts that the detail of every entry that fits a filter holds, so that the projection passes over the other
+ * entries without parsing them. An entry that holds the texts may still not fit: the filter decides.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import { fields } from "../read-model/entry-texts.ts";

@@ -7,8 +7,8 @@ import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-entry.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
 import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
@@ -80,7 +80,7 @@ interface LatestFilter extends AttemptFilter {
 }
 
 /** Null where every delivery fits. */
-export function latestCheck({ outcome, ...others }: LatestFilter): ((entry: JournalEntry) => boolean) | null {
+export function latestCheck({ outcome, ...others }: LatestFilter): ((entry: ProjectionEntry) => boolean) | null {
   const check = deliveryCheck(others);
   if (outcome === undefined && check === null) return null;
   return (entry) => {

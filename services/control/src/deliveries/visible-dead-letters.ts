@@ -18,15 +18,15 @@ import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { DeadLetterHour, DeadLetterSums } from "../read-model/dead-letter-hours.ts";
 import { type DeadLetterState, deadLetterState } from "../read-model/dead-letter-mark.ts";
 import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { CountedKind, KindCount } from "../read-model/journal.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import type { JournalEntry, JournalFilter, JournalQuery } from "../read-model/journal-entry.ts";
+import type { CountedKind, KindCount } from "../read-model/projection.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
+import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "../replays/plan-dead-letters.ts";
 import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
-const JOURNAL = "dead_letters";
+const PROJECTION = "dead_letters";
 /** The entries that are looked through at a time, where some may be hidden or may not fit. */
 const STEP = 2000;
 
@@ -41,7 +41,7 @@ export interface DeadLetterQuery {
   /** True for the open ones alone. */
   readonly isOpen?: boolean | undefined;
   readonly limit: number;
-  readonly after?: JournalCursor | undefined;
+  readonly after?: ProjectionCursor | undefined;
 }
 
 /** As DeadLetterHour, by the present setting of the destination. */
@@ -56,11 +56,11 @@ export interface DeadLetterPage extends FilteredPage {
 }
 
 export interface DeadLettersOfMessage {
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly ProjectionEntry[];
   /** The dead letters that were purged, of users that are not suppressed. */
-  readonly purged: readonly JournalEntry[];
+  readonly purged: readonly ProjectionEntry[];
   /** The dead letters of suppressed users, of which no answer may tell more than that they are there. */
-  readonly suppressed: readonly JournalEntry[];
+  readonly suppressed: readonly ProjectionEntry[];
 }
 
 export interface DeadLetterCountQuery {
@@ -105,7 +105,7 @@ export class VisibleDeadLetters {
    * What became of a dead letter (LM1 and LM2 of dead-letter-mark.ts), as far as that was known when its entry was
    * read.
    */
-  stateOf({ destinationId, mark = 0 }: Pick<JournalEntry, "destinationId" | "mark">): DeadLetterState {
+  stateOf({ destinationId, mark = 0 }: Pick<ProjectionEntry, "destinationId" | "mark">): DeadLetterState {
     return deadLetterState(mark, this.#settleOf(destinationId));
   }
 
@@ -115,7 +115,7 @@ export class VisibleDeadLetters {
   ): Promise<DeadLetterState | null> {
     const { deadAtMs: timeMs, partition, offset } = deadLetter;
     const places = [{ timeMs, partition, offset, place: 0 }];
-    const [entry] = await this.#readModel.at(JOURNAL, places).catch((reason: unknown) => {
+    const [entry] = await this.#readModel.at(PROJECTION, places).catch((reason: unknown) => {
       if (reason instanceof Problem) return [];
       throw reason;
     });
@@ -129,13 +129,13 @@ export class VisibleDeadLetters {
 
   /** See ReadModel. */
   get freshness(): Freshness {
-    return this.#readModel.freshness(JOURNAL);
+    return this.#readModel.freshness(PROJECTION);
   }
 
   async page({ filter, isOpen = false, limit, after }: DeadLetterQuery): Promise<DeadLetterPage> {
     const judge = this.#judgeOf(filter);
     const leftOut = { suppressed: 0, purged: 0 };
-    const shows = (entry: JournalEntry): boolean => {
+    const shows = (entry: ProjectionEntry): boolean => {
       if (isOpen && this.stateOf(entry) !== "open") return false;
       const verdict = judge?.(entry) ?? "shown";
       if (verdict !== "shown" && verdict !== "other") leftOut[verdict] += 1;
@@ -144,17 +144,19 @@ export class VisibleDeadLetters {
     const texts = deadLetterTexts(filter);
     const looksAtEach = judge !== null || isOpen;
     const asked = { filter: indexed(filter), texts, limit, after, shows: looksAtEach ? shows : null };
-    return { ...(await filteredPage(this.#readModel, JOURNAL, asked)), leftOut };
+    return { ...(await filteredPage(this.#readModel, PROJECTION, asked)), leftOut };
   }
 
   /**
    * The dead letters of one message id, of all destinations or of some, newest first, `limit` at the most. A caller who
    * asks for a dead letter by its message id is told that it was purged.
    */
-  async ofMessage(asked: Pick<JournalQuery, "messageId" | "destinationIds" | "limit">): Promise<DeadLettersOfMessage> {
+  async ofMessage(
+    asked: Pick<ProjectionQuery, "messageId" | "destinationIds" | "limit">,
+  ): Promise<DeadLettersOfMessage> {
     const judge = this.#judgeOf({});
-    const [entries, purged, suppressed]: [JournalEntry[], JournalEntry[], JournalEntry[]] = [[], [], []];
-    for (const entry of await this.#readModel.newest(JOURNAL, asked)) {
+    const [entries, purged, suppressed]: [ProjectionEntry[], ProjectionEntry[], ProjectionEntry[]] = [[], [], []];
+    for (const entry of await this.#readModel.newest(PROJECTION, asked)) {
       const verdict = judge?.(entry) ?? "shown";
       // A purged dead letter may be a suppressed user's too.
       if (verdict === "suppressed" || this.#isSuppressed(entry)) suppressed.push(entry);
@@ -165,7 +167,7 @@ export class VisibleDeadLetters {
   }
 
   /** True for a dead letter that just came, fits, and may be seen. */
-  shows(filter: DeadLetterFilter): (entry: JournalEntry) => boolean {
+  shows(filter: DeadLetterFilter): (entry: ProjectionEntry) => boolean {
     const judge = this.#judgeOf(filter);
     const { destinationId, reason } = filter;
     return (entry) =>
@@ -177,7 +179,7 @@ export class VisibleDeadLetters {
   /** The counts by destination and reason; 0 where every dead letter of the two is hidden. */
   async counts({ filter, limit, after }: DeadLetterCountQuery): Promise<DeadLetterCounts> {
     // One count more than asked for tells whether there is another page.
-    const counted = await this.#readModel.counts(JOURNAL, { ...indexed(filter), limit: limit + 1, after });
+    const counted = await this.#readModel.counts(PROJECTION, { ...indexed(filter), limit: limit + 1, after });
     const shown = counted.slice(0, limit);
     const next = counted.length > shown.length ? (shown.at(-1) ?? null) : null;
     const leftOut = { suppressed: 0, purged: 0 };
@@ -214,15 +216,15 @@ export class VisibleDeadLetters {
   }
 
   /** Every dead letter that fits and may be seen, newest first, for groups that no index has counted. */
-  async *shown(filter: DeadLetterFilter): AsyncGenerator<JournalEntry> {
+  async *shown(filter: DeadLetterFilter): AsyncGenerator<ProjectionEntry> {
     for await (const [verdict, entry] of this.#all(filter)) if (verdict === "shown") yield entry;
   }
 
-  async *#all(filter: DeadLetterFilter): AsyncGenerator<readonly [Verdict, JournalEntry]> {
+  async *#all(filter: DeadLetterFilter): AsyncGenerator<readonly [Verdict, ProjectionEntry]> {
     const judge = this.#judgeOf(filter);
-    let after: JournalCursor | undefined;
+    let after: ProjectionCursor | undefined;
     for (;;) {
-      const found = await this.#readModel.newest(JOURNAL, { ...indexed(filter), limit: STEP, after });
+      const found = await this.#readModel.newest(PROJECTION, { ...indexed(filter), limit: STEP, after });
       for (const entry of found) yield [judge?.(entry) ?? "shown", entry];
       after = found.at(-1);
       if (found.length < STEP) return;
@@ -230,7 +232,7 @@ export class VisibleDeadLetters {
   }
 
   /** Decides what becomes of an entry; null where every entry that the index finds may be seen. */
-  #judgeOf(filter: DeadLetterFilter): ((entry: JournalEntry) => Verdict) | null {
+  #judgeOf(filter: DeadLetterFilter): ((entry: ProjectionEntry) => Verdict) | null {
     const { destinationId: _, reason: __, sinceMs: ___, untilMs: ____, ...others } = filter;
     const isNarrowed = Object.values(others).some((value) => value !== undefined);
     const { hasPurges } = this.#past;
@@ -245,17 +247,17 @@ export class VisibleDeadLetters {
     };
   }
 
-  #isSuppressed(entry: JournalEntry): boolean {
+  #isSuppressed(entry: ProjectionEntry): boolean {
     return entry.kind !== "suppressed" && isEntrySuppressed(this.#suppressed, entry);
   }
 }
 
-/** The filters that the journal applies by itself. */
-function indexed({ destinationId, reason, sinceMs, untilMs }: DeadLetterFilter): JournalFilter {
+/** The filters that the projection applies by itself. */
+function indexed({ destinationId, reason, sinceMs, untilMs }: DeadLetterFilter): ProjectionFilter {
   return { destinationId, kind: reason, sinceMs, untilMs };
 }
 
-/** A journal's kinds of dead letters are their reasons. */
+/** A projection's kinds of dead letters are their reasons. */
 function reasonOf(kind: string): DeadLetterFilter["reason"] {
   return kind as DeadLetterFilter["reason"];
 }

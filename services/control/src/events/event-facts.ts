@@ -1,5 +1,5 @@
 /**
- * The facts about the events under one message id, from the read model's journals and from what a search found
+ * The facts about the events under one message id, from the read model's projections and from what a search found
  * unfinished. Each event is one group: a call that was rejected, an event that led to no delivery, an event with its
  * deliveries, or an event that the router has not finished.
  */
@@ -20,7 +20,7 @@ import { userDigestsOf } from "../suppressions/listed-users.ts";
 import type { ListedDeliveries } from "./listed-destinations.ts";
 import { placeName, type RoutedEvent, RoutedEvents } from "./routed-events.ts";
 
-/** The most entries of each journal that are looked at for one message id, the newest ones. */
+/** The most entries of each projection that are looked at for one message id, the newest ones. */
 const MAX_ENTRIES = 500;
 /** The most deliveries of listed destinations whose states stand in for attempts that were not looked at. */
 const MAX_DELIVERIES = 1000;
@@ -37,12 +37,14 @@ export interface EventFacts {
   readonly unfinished: readonly UnfinishedEvent[];
   /** The users of dead letters that are not shown, since a deletion request stopped their user's events. */
   readonly suppressedDeadLetters: readonly Pick<StoppedUser, "sourceId" | "digests">[];
-  /** True where a journal holds more than `MAX_ENTRIES` entries of what is listed: a timeline has the newest alone. */
+  /**
+   * True where a projection holds more than `MAX_ENTRIES` entries of what is listed: a timeline has the newest alone.
+   */
   readonly isCut: boolean;
   readonly fresh: Freshness;
 }
 
-/** What a search found that no journal holds yet. */
+/** What a search found that no projection holds yet. */
 export type Unfinished = Pick<PipelineAnswer, "events" | "deliveries">;
 
 export interface AskedFacts {
@@ -58,8 +60,10 @@ export async function findEventFacts(
   { readModel, deadLetters }: { readonly readModel: ReadModel; readonly deadLetters: VisibleDeadLetters },
   { listed, unfinished: { events, deliveries } = NOTHING }: AskedFacts,
 ): Promise<EventFacts> {
-  const journals = ["attempts", "deliveries", "unrouted", "rejected_calls", "refused_requests"] as const;
-  const fresh = journals.map((journal) => readModel.freshness(journal)).reduce(freshnessOfBoth, deadLetters.freshness);
+  const projections = ["attempts", "deliveries", "unrouted", "rejected_calls", "refused_requests"] as const;
+  const fresh = projections
+    .map((projection) => readModel.freshness(projection))
+    .reduce(freshnessOfBoth, deadLetters.freshness);
   // One entry more than is looked at tells whether there are more.
   const query = { messageId, limit: MAX_ENTRIES + 1 };
   const ofListed = { ...query, destinationIds: listed.ids ?? undefined };

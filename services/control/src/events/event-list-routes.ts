@@ -13,7 +13,7 @@ import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
 import { judgeWritten, type LookupParts, type WrittenParts } from "./event-lookup.ts";
-import { type FoundEvent, SEARCHED_JOURNALS, searchEvents } from "./event-search.ts";
+import { type FoundEvent, SEARCHED_PROJECTIONS, searchEvents } from "./event-search.ts";
 import { causeOfAll, type JudgedEvent } from "./event-verdict.ts";
 import { eventView } from "./event-view.ts";
 import { nameListedDeletions } from "./name-deletions.ts";
@@ -79,7 +79,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     });
     const cause = causeOfAll(judged, facts);
     const leading = judged.find((each) => each.cause === cause);
-    // The journals dropped the event's entries since, or a suppression hides them by now.
+    // The projections dropped the event's entries since, or a suppression hides them by now.
     return leading === undefined ? [] : [{ messageId, sourceId, judged, leading }];
   }
 
@@ -105,7 +105,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
         body: { name: "EventPage", schema: pageOf(listedEvent).extend({ searchedTo }) },
       },
       handle: async ({ query: { since, until, ...asked } }) => {
-        const all = SEARCHED_JOURNALS.map((journal) => readModel.freshness(journal));
+        const all = SEARCHED_PROJECTIONS.map((projection) => readModel.freshness(projection));
         const fresh = all.reduce(freshnessOfBoth, deadLetters.freshness);
         const found = await searchEvents(readModel, { ...asked, sinceMs: since, untilMs: until, isSuppressed });
         const judged = (await Promise.all(found.events.map(judgeFound))).flat();

@@ -1,12 +1,12 @@
 /**
- * Looks up the events under a message id: in the journals and, where those leave an end open, among the records that
+ * Looks up the events under a message id: in the projections and, where those leave an end open, among the records that
  * wait in the topics.
  */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import { MAX_NAME_LENGTH } from "@posthaste/core/routing/short-name";
-import type { AuditJournal } from "../audit/audit-journal.ts";
+import type { AuditLog } from "../audit/audit-log.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "../pipeline/pipeline-search.ts";
@@ -24,11 +24,11 @@ export interface LookupParts {
   readonly readModel: ReadModel;
   readonly deadLetters: VisibleDeadLetters;
   readonly pipeline: Pick<PipelineSearch, "find">;
-  readonly audit: Pick<AuditJournal, "page">;
+  readonly audit: Pick<AuditLog, "page">;
   readonly naming: NameDeletionsParts;
 }
 
-/** What the journals alone are asked with. */
+/** What the projections alone are asked with. */
 export type WrittenParts = Omit<LookupParts, "pipeline" | "audit" | "naming">;
 
 export interface EventQuestion {
@@ -53,7 +53,7 @@ export interface EventLookup {
 
 type LookupTerms = Omit<JudgeTerms, "destinations" | "history" | "rest">;
 
-/** Judges the events by the journals alone. Rejects with a Problem while the read model cannot be asked. */
+/** Judges the events by the projections alone. Rejects with a Problem while the read model cannot be asked. */
 export async function judgeWritten(
   asked: EventQuestion,
   parts: WrittenParts,
@@ -101,7 +101,7 @@ export async function lookUpEvent(
   const question = openQuestion(asked, { facts, judged }, parts);
   if (question === null) return { judged: await named(judged, parts), facts, search: null, next };
   const search = await parts.pipeline.find(question, signal);
-  // The journals are asked once more: what was under way during the search may have ended since.
+  // The projections are asked once more: what was under way during the search may have ended since.
   const page = await pageOf(asked, parts);
   const since = await findEventFacts(asked.messageId, parts, { ...page, unfinished: search });
   const then = await judgeFacts(since, asked, { parts, terms, page });

@@ -1,9 +1,9 @@
 /**
- * Searches events by their user and their name, newest first, in three journals: of deliveries, of events that led to
- * none, and of rejected calls.
+ * Searches events by their user and their name, newest first, in three projections: of deliveries, of events that led
+ * to none, and of rejected calls.
  *
- * A page takes the newest events of all three. Where one journal was searched only up to a moment, the page shows
- * nothing older of the others either, so that the list has no gaps; each journal goes on from its own cursor.
+ * A page takes the newest events of all three. Where one projection was searched only up to a moment, the page shows
+ * nothing older of the others either, so that the list has no gaps; each projection goes on from its own cursor.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import { filteredPage } from "../deliveries/filtered-page.ts";
@@ -11,21 +11,22 @@ import { filteredOf } from "../deliveries/latest-view.ts";
 import { refusedCursor } from "../http/list-cursor.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
 import { quoted } from "../read-model/entry-texts.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
 import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { unroutedFromEntry } from "../read-model/unrouted-entry.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 
-export const SEARCHED_JOURNALS = ["deliveries", "unrouted", "rejected_calls"] as const;
-type SearchedJournal = (typeof SEARCHED_JOURNALS)[number];
+export const SEARCHED_PROJECTIONS = ["deliveries", "unrouted", "rejected_calls"] as const;
+type SearchedProjection = (typeof SEARCHED_PROJECTIONS)[number];
 
 /**
- * Where each journal goes on: null for a journal that has no more, undefined for one where the search has not begun.
+ * Where each projection goes on: null for a projection that has no more, undefined for one where the search has not
+ * begun.
  */
-type Cursors = Readonly<Record<SearchedJournal, JournalCursor | null | undefined>>;
+type Cursors = Readonly<Record<SearchedProjection, ProjectionCursor | null | undefined>>;
 
 export interface EventSearch {
   readonly userId?: string | undefined;
@@ -59,7 +60,7 @@ interface Named extends FoundEvent {
   readonly event: string | null;
 }
 
-const NAMED_BY: Readonly<Record<SearchedJournal, (entry: JournalEntry) => Named>> = {
+const NAMED_BY: Readonly<Record<SearchedProjection, (entry: ProjectionEntry) => Named>> = {
   deliveries: (entry) => ({ ...filteredOf(deliveryFromEntry(entry)), messageId: entry.messageId }),
   unrouted: unroutedFromEntry,
   rejected_calls: (entry) => ({ ...rejectedCallFromEntry(entry), messageId: entry.messageId }),
@@ -68,22 +69,24 @@ const NAMED_BY: Readonly<Record<SearchedJournal, (entry: JournalEntry) => Named>
 /** Rejects with a Problem for a text that is no cursor, and while the read model cannot be asked. */
 export async function searchEvents(readModel: Pick<ReadModel, "search">, asked: EventSearch): Promise<FoundEvents> {
   const cursors = cursorsFrom(asked.cursor);
-  const pages = await Promise.all(SEARCHED_JOURNALS.map((journal) => pageOf(readModel, { journal, cursors, asked })));
+  const pages = await Promise.all(
+    SEARCHED_PROJECTIONS.map((projection) => pageOf(readModel, { projection, cursors, asked })),
+  );
   const early = pages.flatMap(({ searchedToMs }) => (searchedToMs === null ? [] : [searchedToMs]));
   const horizonMs = early.length === 0 ? null : Math.max(...early);
-  const all = pages.flatMap(({ journal, entries }) => entries.map((entry) => ({ journal, entry })));
+  const all = pages.flatMap(({ projection, entries }) => entries.map((entry) => ({ projection, entry })));
   all.sort((a, b) => b.entry.timeMs - a.entry.timeMs);
   const events = new Map<string, FoundEvent>();
-  const taken = new Set<JournalEntry>();
-  for (const { journal, entry } of all) {
+  const taken = new Set<ProjectionEntry>();
+  for (const { projection, entry } of all) {
     if (horizonMs !== null && entry.timeMs < horizonMs) break;
-    const { sourceId, messageId } = NAMED_BY[journal](entry);
+    const { sourceId, messageId } = NAMED_BY[projection](entry);
     const name = JSON.stringify([sourceId, messageId]);
     if (!events.has(name) && events.size === asked.limit) break;
     events.set(name, { sourceId, messageId });
     taken.add(entry);
   }
-  const next = Object.fromEntries(pages.map((page) => [page.journal, nextOf(page, taken, cursors)])) as Cursors;
+  const next = Object.fromEntries(pages.map((page) => [page.projection, nextOf(page, taken, cursors)])) as Cursors;
   return {
     events: [...events.values()],
     nextCursor: encodeCursors(next),
@@ -92,29 +95,29 @@ export async function searchEvents(readModel: Pick<ReadModel, "search">, asked: 
 }
 
 interface SearchedPage {
-  readonly journal: SearchedJournal;
-  readonly entries: readonly JournalEntry[];
-  readonly next: JournalCursor | null;
+  readonly projection: SearchedProjection;
+  readonly entries: readonly ProjectionEntry[];
+  readonly next: ProjectionCursor | null;
   readonly searchedToMs: number | null;
 }
 
 interface AskedPage {
-  readonly journal: SearchedJournal;
+  readonly projection: SearchedProjection;
   readonly cursors: Cursors;
   readonly asked: EventSearch;
 }
 
 async function pageOf(
   readModel: Pick<ReadModel, "search">,
-  { journal, cursors, asked }: AskedPage,
+  { projection, cursors, asked }: AskedPage,
 ): Promise<SearchedPage> {
-  const after = cursors[journal];
-  if (after === null) return { journal, entries: [], next: null, searchedToMs: null };
+  const after = cursors[projection];
+  if (after === null) return { projection, entries: [], next: null, searchedToMs: null };
   const { sinceMs, untilMs, limit } = asked;
-  const shows = checkOf(asked, NAMED_BY[journal]);
+  const shows = checkOf(asked, NAMED_BY[projection]);
   const texts = textsOf(asked);
-  const page = await filteredPage(readModel, journal, { filter: { sinceMs, untilMs }, texts, limit, after, shows });
-  return { journal, ...page };
+  const page = await filteredPage(readModel, projection, { filter: { sinceMs, untilMs }, texts, limit, after, shows });
+  return { projection, ...page };
 }
 
 /** The texts that each entry of the search holds. The logs hold long names shortened. */
@@ -125,8 +128,8 @@ function textsOf({ userId, event, sourceId }: EventSearch): readonly string[] {
 
 function checkOf(
   { userId, event, sourceId, isSuppressed }: EventSearch,
-  namedBy: (entry: JournalEntry) => Named,
-): (entry: JournalEntry) => boolean {
+  namedBy: (entry: ProjectionEntry) => Named,
+): (entry: ProjectionEntry) => boolean {
   // The logs hold long names shortened.
   const userKey = userId === undefined ? undefined : shortName(userId);
   const name = event === undefined ? undefined : shortName(event);
@@ -143,18 +146,18 @@ function checkOf(
 }
 
 function nextOf(
-  { journal, entries, next }: SearchedPage,
-  taken: ReadonlySet<JournalEntry>,
+  { projection, entries, next }: SearchedPage,
+  taken: ReadonlySet<ProjectionEntry>,
   cursors: Cursors,
-): JournalCursor | null | undefined {
+): ProjectionCursor | null | undefined {
   if (entries.every((entry) => taken.has(entry))) return next;
-  return entries.findLast((entry) => taken.has(entry)) ?? cursors[journal];
+  return entries.findLast((entry) => taken.has(entry)) ?? cursors[projection];
 }
 
-/** The cursor as a text; null where no journal has more. */
+/** The cursor as a text; null where no projection has more. */
 function encodeCursors(cursors: Cursors): string | null {
-  const texts = SEARCHED_JOURNALS.map((journal) => {
-    const cursor = cursors[journal];
+  const texts = SEARCHED_PROJECTIONS.map((projection) => {
+    const cursor = cursors[projection];
     if (cursor === undefined) return "-";
     return cursor === null ? "" : encodeCursor(cursor);
   });
@@ -162,8 +165,10 @@ function encodeCursors(cursors: Cursors): string | null {
 }
 
 function cursorsFrom(cursor: string | undefined): Cursors {
-  const texts = cursor?.split("~") ?? SEARCHED_JOURNALS.map(() => "-");
-  if (texts.length !== SEARCHED_JOURNALS.length) throw refusedCursor();
+  const texts = cursor?.split("~") ?? SEARCHED_PROJECTIONS.map(() => "-");
+  if (texts.length !== SEARCHED_PROJECTIONS.length) throw refusedCursor();
   const read = (text: string) => (text === "-" ? undefined : text === "" ? null : decodeCursor(text));
-  return Object.fromEntries(SEARCHED_JOURNALS.map((journal, index) => [journal, read(texts[index] ?? "")])) as Cursors;
+  return Object.fromEntries(
+    SEARCHED_PROJECTIONS.map((projection, index) => [projection, read(texts[index] ?? "")]),
+  ) as Cursors;
 }

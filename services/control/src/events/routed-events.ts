@@ -1,6 +1,6 @@
 /**
- * Events that the router turned into deliveries, grouped from the entries of journals by their source and their place.
- * An entry without a place (a dead letter, an entry of an earlier release) goes to the source's newest event.
+ * Events that the router turned into deliveries, grouped from the entries of projections by their source and their
+ * place. An entry without a place (a dead letter, an entry of an earlier release) goes to the source's newest event.
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
@@ -8,7 +8,7 @@ import type { UnfinishedDelivery } from "../pipeline/pipeline-findings.ts";
 import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
 import type { KnownDelivery } from "../read-model/delivery-entry.ts";
 import type { DeliveryOfMessage } from "../read-model/delivery-table.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { userDigestsOf } from "../suppressions/listed-users.ts";
 
 /** The facts about an event at one destination. */
@@ -23,7 +23,7 @@ export interface RoutedEvent {
   readonly origin: { readonly partition: number; readonly offset: number } | null;
   /** Keyed by destination id. */
   readonly deliveries: ReadonlyMap<string, EventDelivery>;
-  /** The event's fields from one of its log entries; null where the journals hold only dead letters of it. */
+  /** The event's fields from one of its log entries; null where the projections hold only dead letters of it. */
   readonly said: LoggedDelivery | null;
   readonly deadLetters: readonly ListedDeadLetter[];
   /** Dead letters that were purged since. */
@@ -94,7 +94,7 @@ export class RoutedEvents {
    * Called after all attempts and deferrals were added. A purged dead letter is no longer listed and cannot be sent
    * again.
    */
-  addDeadLetter(entry: JournalEntry, state: "kept" | "purged"): void {
+  addDeadLetter(entry: ProjectionEntry, state: "kept" | "purged"): void {
     const deadLetter = deadLetterFromEntry(entry);
     const group = this.#anyOf(deadLetter.sourceId) ?? this.#open(deadLetter.sourceId, null);
     if (state === "kept") group.deadLetters.push(deadLetter);

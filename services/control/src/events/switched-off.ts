@@ -1,5 +1,5 @@
 /** Finds in the audit who switched destinations off. */
-import type { AuditJournal, HeldEntry } from "../audit/audit-journal.ts";
+import type { AuditLog, HeldEntry } from "../audit/audit-log.ts";
 import type { JudgedDelivery, JudgedEvent } from "./event-verdict.ts";
 
 /** The most ms between a change and its audit entry, which control sends together: as long as a change may take. */
@@ -10,7 +10,7 @@ const PATIENCE_MS = 1000;
 /** The same events, with the names of those who switched their destinations off. */
 export async function nameWhoSwitchedOff(
   judged: readonly JudgedEvent[],
-  audit: Pick<AuditJournal, "page">,
+  audit: Pick<AuditLog, "page">,
 ): Promise<readonly JudgedEvent[]> {
   const wanted = judged.flatMap(deliveriesOf).filter((each) => switchedOffAt(each) !== null);
   if (wanted.length === 0) return judged;

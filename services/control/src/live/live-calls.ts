@@ -5,7 +5,7 @@
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { refusedRequestFromEntry } from "../read-model/activity-entry.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import type { EventTail } from "../sources/event-tail.ts";
@@ -30,13 +30,13 @@ export type OpenCalls = (sourceId: string, signal: AbortSignal) => Promise<reado
  */
 export function createOpenCalls({ sources, readModel, tail, suppressed }: LiveCallsParts): OpenCalls {
   const name = "calls";
-  const rejected = createLiveTopic<JournalEntry>({
+  const rejected = createLiveTopic<ProjectionEntry>({
     recent: readModel.recent.rejected_calls,
     freshness: () => readModel.freshness("rejected_calls"),
     shows: (filter) => (entry) => entry.destinationId === filter.sourceId,
     rowOf: remembered((entry) => viewRejected(rejectedCallFromEntry(entry), entry)),
   });
-  const refused = createLiveTopic<JournalEntry>({
+  const refused = createLiveTopic<ProjectionEntry>({
     recent: readModel.recent.refused_requests,
     freshness: () => readModel.freshness("refused_requests"),
     shows: (filter) => (entry) => entry.destinationId === filter.sourceId && entry.kind === "request",

@@ -3,7 +3,7 @@
  * same fields masked and left out.
  */
 
-import type { HeldEntry } from "../audit/audit-journal.ts";
+import type { HeldEntry } from "../audit/audit-log.ts";
 import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
 import type { OpenedAudit } from "../audit/open-audit.ts";
 import { attemptCheck } from "../deliveries/attempt-filter.ts";
@@ -12,7 +12,7 @@ import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { HealthChanges } from "../health/health-changes.ts";
 import type { LiveHealth } from "../health/open-health.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { OpenedReplays } from "../replays/open-replays.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
@@ -64,13 +64,13 @@ function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, 
   const { readModel, deadLetters, isSuppressed, audit, replays, health } = options;
   const deliveryRow = remembered(viewDelivery);
   return {
-    deliveries: createLiveTopic<JournalEntry>({
+    deliveries: createLiveTopic<ProjectionEntry>({
       recent: readModel.recent.attempts,
       freshness: () => readModel.freshness("attempts"),
       shows: showsAttempt,
       rowOf: (entry) => seenDelivery(deliveryRow(entry), isSuppressed),
     }),
-    "dead-letters": createLiveTopic<JournalEntry>({
+    "dead-letters": createLiveTopic<ProjectionEntry>({
       recent: readModel.recent.dead_letters,
       freshness: () => readModel.freshness("dead_letters"),
       shows: ({ destinationId, reason, error, type, userId, sourceId, event }) =>
@@ -105,7 +105,7 @@ function sharedTopics(options: LiveTopicsOptions): Readonly<Record<SharedTopic, 
   };
 }
 
-function showsAttempt(filter: LiveFilter): (entry: JournalEntry) => boolean {
+function showsAttempt(filter: LiveFilter): (entry: ProjectionEntry) => boolean {
   const { destinationId, outcome, messageId, type, sourceId, userId, event, replayId, attempt, error, statusClass } =
     filter;
   const fits = attemptCheck({ type, sourceId, userId, event, replayId, attempt, error, statusClass }) ?? (() => true);

@@ -1,9 +1,9 @@
-/** A source's activity as entries of two journals, and back: the counts, and the requests refused as a whole. */
+/** A source's activity as entries of two projections, and back: the counts, and the requests refused as a whole. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
-type ActivityPlace = Pick<JournalCursor, "partition" | "offset">;
+type ActivityPlace = Pick<ProjectionCursor, "partition" | "offset">;
 
 export const COUNTED_KINDS = ["counted"] as const;
 
@@ -32,13 +32,13 @@ type RefusalDetail = Omit<ListedRefusal, "sourceId" | "atMs">;
 export function activityEntries(
   { sourceId, samples: _, untilMs, ...detail }: SourceActivity,
   { partition, offset }: ActivityPlace,
-): readonly JournalEntry[] {
+): readonly ProjectionEntry[] {
   const told: ActivityDetail = detail;
   const named = { partition, offset, place: 0, destinationId: sourceId, messageId: "", users: "" };
   return [{ ...named, timeMs: untilMs, kind: "counted", detail: JSON.stringify(told) }];
 }
 
-export function activityFromEntry({ destinationId, timeMs, detail }: JournalEntry): ListedActivity {
+export function activityFromEntry({ destinationId, timeMs, detail }: ProjectionEntry): ListedActivity {
   return { ...(JSON.parse(detail) as ActivityDetail), sourceId: destinationId, untilMs: timeMs };
 }
 
@@ -46,11 +46,11 @@ export function activityFromEntry({ destinationId, timeMs, detail }: JournalEntr
 export function refusedRequestEntries(
   { sourceId, samples }: SourceActivity,
   { partition, offset }: ActivityPlace,
-): readonly JournalEntry[] {
+): readonly ProjectionEntry[] {
   return samples.flatMap(({ atMs, ...told }, sample) => {
     const named = { partition, offset, timeMs: atMs, destinationId: sourceId, users: "" };
     const ids = told.messageIds.length === 0 ? [""] : told.messageIds;
-    return ids.slice(0, PLACES).map((messageId, index): JournalEntry => {
+    return ids.slice(0, PLACES).map((messageId, index): ProjectionEntry => {
       // Only the first entry holds all ids: a request with twenty long ones would be held twenty times over.
       const detail: RefusalDetail = index === 0 ? told : { ...told, messageIds: [messageId] };
       const kind = index === 0 ? "request" : "further_id";
@@ -60,6 +60,6 @@ export function refusedRequestEntries(
 }
 
 /** Reads back what `refusedRequestEntries` made; a `further_id` entry yields the request with that message id alone. */
-export function refusedRequestFromEntry({ destinationId, timeMs, detail }: JournalEntry): ListedRefusal {
+export function refusedRequestFromEntry({ destinationId, timeMs, detail }: ProjectionEntry): ListedRefusal {
   return { ...(JSON.parse(detail) as RefusalDetail), sourceId: destinationId, atMs: timeMs };
 }

@@ -11,7 +11,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
 
 export interface AlikeCountsQuery {
   readonly ranges: readonly PlannedRange[];
@@ -32,7 +32,7 @@ export interface AlikeCounts {
   /** The rows of marked dead letters, and of the groups that were asked for; without users. */
   readonly apart: readonly RowsApart[];
   /** The newest dead letters of `newestOf` that are among the counted, newest first. */
-  readonly newest: readonly JournalCursor[];
+  readonly newest: readonly ProjectionCursor[];
 }
 
 export interface RowsApart extends DeadLetterRows {
@@ -67,8 +67,8 @@ export class AlikeCounter {
   readonly #unmarked: StatementSync;
   readonly #newest: StatementSync;
 
-  /** `journal`: the name of the journal of dead letters; its table and that of the rows are there already. */
-  constructor(database: DatabaseSync, journal: string) {
+  /** `projection`: the name of the projection of dead letters; its table and that of the rows are there already. */
+  constructor(database: DatabaseSync, projection: string) {
     database.exec(`
       CREATE INDEX IF NOT EXISTS letter_rows_marked ON letter_rows (log_partition, log_offset) WHERE tried = 1;
     `);
@@ -82,11 +82,11 @@ export class AlikeCounter {
       SELECT ${ROW_COLUMNS} FROM letter_rows INDEXED BY letter_rows_marked
       WHERE tried = 1 AND log_partition = ? AND log_offset >= ? AND log_offset < ? LIMIT ?`);
     this.#unmarked = database.prepare(`
-      SELECT ${ROW_COLUMNS} FROM ${journal} AS letter INDEXED BY ${journal}_by_destination CROSS JOIN ${ofDeadLetter}
+      SELECT ${ROW_COLUMNS} FROM ${projection} AS letter INDEXED BY ${projection}_by_destination CROSS JOIN ${ofDeadLetter}
       WHERE letter.destination_id = ? AND letter.kind = ? AND tried = 0`);
     this.#newest = database.prepare(`
       SELECT letter.time, letter.log_partition, letter.log_offset, alike, tried
-      FROM ${journal} AS letter NOT INDEXED CROSS JOIN ${ofDeadLetter}
+      FROM ${projection} AS letter NOT INDEXED CROSS JOIN ${ofDeadLetter}
       ORDER BY letter.time DESC, letter.log_partition DESC, letter.log_offset DESC, letter.place DESC LIMIT ?`);
   }
 
@@ -141,7 +141,7 @@ export class AlikeCounter {
     const asked = new Set(newestOf);
     const all = newestOf.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
     const wanted = Math.min(newest, all);
-    const found: JournalCursor[] = [];
+    const found: ProjectionCursor[] = [];
     if (wanted === 0) return found;
     for (const row of this.#newest.iterate(most)) {
       const { time, log_partition, log_offset, alike, tried } = row;

@@ -1,16 +1,16 @@
-/** Attempts and first deferrals as entries of their journals, and back. */
+/** Attempts and first deferrals as entries of their projections, and back. */
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
-/** What the journal's own columns do not hold. */
+/** What the projection's own columns do not hold. */
 type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;
 
 /** The entries of a record's attempts; an entry's place is the attempt's index in the record. */
 export function attemptEntries(
   { attempts }: Pick<AttemptBatch, "attempts">,
-  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
-): readonly JournalEntry[] {
+  { partition, offset }: Pick<ProjectionCursor, "partition" | "offset">,
+): readonly ProjectionEntry[] {
   return attempts.map((attempt, place) => {
     const { startedAtMs: timeMs, destinationId, outcome: kind, messageId } = attempt;
     const detail = JSON.stringify(detailOf(attempt));
@@ -43,8 +43,8 @@ function detailOf(attempt: AttemptRecord): AttemptDetail {
 }
 
 /** Reads back what `attemptEntries` made. */
-export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detail }: JournalEntry): AttemptRecord {
-  // The journal holds what was put into it.
+export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detail }: ProjectionEntry): AttemptRecord {
+  // The projection holds what was put into it.
   const { bodyBytes = null, ...rest } = JSON.parse(detail) as AttemptDetail;
   return {
     ...rest,
@@ -56,14 +56,14 @@ export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detai
   };
 }
 
-/** What the journal's own columns do not hold. */
+/** What the projection's own columns do not hold. */
 type DeferralDetail = Omit<DeferralRecord, "deferredAtMs" | "destinationId" | "cause" | "messageId">;
 
 /** The entries of a record's first deferrals; an entry's place is the deferral's index among them. */
 export function deferralEntries(
   { deferrals }: Pick<AttemptBatch, "deferrals">,
-  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
-): readonly JournalEntry[] {
+  { partition, offset }: Pick<ProjectionCursor, "partition" | "offset">,
+): readonly ProjectionEntry[] {
   return deferrals.map(({ deferredAtMs, destinationId, cause, messageId, ...rest }, place) => {
     const detail: DeferralDetail = rest;
     const named = { partition, offset, place, destinationId, messageId };
@@ -72,7 +72,7 @@ export function deferralEntries(
 }
 
 /** Reads back what `deferralEntries` made. */
-export function deferralFromEntry({ timeMs, destinationId, kind, messageId, detail }: JournalEntry): DeferralRecord {
+export function deferralFromEntry({ timeMs, destinationId, kind, messageId, detail }: ProjectionEntry): DeferralRecord {
   const rest = JSON.parse(detail) as DeferralDetail;
   return { ...rest, messageId, destinationId, deferredAtMs: timeMs, cause: kind as DeferralRecord["cause"] };
 }

@@ -1,4 +1,4 @@
-/** Dead letters as entries of their journal, and back: everything but body and history, which stay in the topic. */
+/** Dead letters as entries of their projection, and back: everything but body and history, which stay in the topic. */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKeysOf } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
@@ -6,7 +6,7 @@ import type { DeadLetterFacts } from "@posthaste/core/replay/dead-letter-filter"
 import { suppressionDigest } from "@posthaste/kafka/log/suppression-digest";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { errorsOf, userIdsOf } from "./dead-letter-facts.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 type Detailed =
   | "sourceId"
@@ -36,7 +36,7 @@ export type ListedDeadLetter = Pick<DeadLetter, Detailed | "messageId" | "destin
 export function deadLetterEntries(
   deadLetter: DeadLetter,
   { partition, offset, key }: Pick<IncomingRecord, "partition" | "offset" | "key">,
-): readonly JournalEntry[] {
+): readonly ProjectionEntry[] {
   const { sourceId, type, event, userKey, reasonClass, receivedAtMs, attempts, deferrals } = deadLetter;
   const { windowStartMs, lastAttempt, replayId, replays, replayedFrom: replayedFromPlace } = deadLetter;
   const detail: DeadLetterDetail = {
@@ -61,24 +61,24 @@ export function deadLetterEntries(
 }
 
 /** Reads back what `deadLetterEntries` made. */
-export function deadLetterFromEntry(entry: JournalEntry): ListedDeadLetter {
+export function deadLetterFromEntry(entry: ProjectionEntry): ListedDeadLetter {
   const { timeMs, destinationId, kind, messageId } = entry;
   const { userIds: _, errors: __, replayedFrom: ___, ...detail } = detailOf(entry);
   return { ...detail, messageId, destinationId, reason: kind as DeadLetter["reason"], deadAtMs: timeMs };
 }
 
 /** The place of the dead letter that it was sent again from, as topic/partition/offset; null for none. */
-export function replayedFrom(entry: JournalEntry): string | null {
+export function replayedFrom(entry: ProjectionEntry): string | null {
   return detailOf(entry).replayedFrom ?? null;
 }
 
 /** The facts that filters look at. */
-export function factsFromEntry(entry: JournalEntry): DeadLetterFacts {
+export function factsFromEntry(entry: ProjectionEntry): DeadLetterFacts {
   return factsOf(entry, detailOf(entry));
 }
 
 /** The facts that filters look at, and the URLs that failed. */
-export function judgedFromEntry(entry: JournalEntry): {
+export function judgedFromEntry(entry: ProjectionEntry): {
   readonly facts: DeadLetterFacts;
   readonly urls: readonly string[];
 } {
@@ -86,7 +86,7 @@ export function judgedFromEntry(entry: JournalEntry): {
   return { facts: factsOf(entry, detail), urls: detail.lastAttempt.map(({ url }) => url) };
 }
 
-function factsOf(entry: JournalEntry, detail: DeadLetterDetail): DeadLetterFacts {
+function factsOf(entry: ProjectionEntry, detail: DeadLetterDetail): DeadLetterFacts {
   const { partition, offset, timeMs: deadAtMs, destinationId, kind, messageId } = entry;
   const { sourceId, type, event, userIds, errors } = detail;
   return {
@@ -95,7 +95,7 @@ function factsOf(entry: JournalEntry, detail: DeadLetterDetail): DeadLetterFacts
   };
 }
 
-/** The journal holds what was put into it. */
-function detailOf({ detail }: JournalEntry): DeadLetterDetail {
+/** The projection holds what was put into it. */
+function detailOf({ detail }: ProjectionEntry): DeadLetterDetail {
   return JSON.parse(detail) as DeadLetterDetail;
 }

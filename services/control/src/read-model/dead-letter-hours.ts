@@ -6,8 +6,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SETTLE_RULES, type SettleRule } from "@posthaste/core/config/destination";
 import { deadLetterState, sqlOf } from "./dead-letter-mark.ts";
-import type { CountedKind, JournalOptions } from "./journal.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { CountedKind, ProjectionOptions } from "./projection.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -30,7 +30,7 @@ export interface DeadLetterHour extends CountedKind, DeadLetterTotals {
   readonly error: string | null;
   /** The beginning of the hour, ms since the epoch. */
   readonly hourMs: number;
-  /** The time of the oldest dead letter, or earlier: the journal may have dropped that dead letter since. */
+  /** The time of the oldest dead letter, or earlier: the projection may have dropped that dead letter since. */
   readonly firstMs: number;
   readonly lastMs: number;
   /** The place of the newest dead letter, `partition:offset`. */
@@ -61,7 +61,7 @@ const COUNTED_ENTRIES = [
 
 export class DeadLetterHours {
   readonly #database: DatabaseSync;
-  readonly #options: Pick<JournalOptions, "nowMs" | "keepMs">;
+  readonly #options: Pick<ProjectionOptions, "nowMs" | "keepMs">;
   readonly #add: StatementSync;
   readonly #change: StatementSync;
   readonly #dropEmpty: StatementSync;
@@ -69,8 +69,8 @@ export class DeadLetterHours {
   readonly #totalOfHours: StatementSync;
   readonly #totalOfEntries: StatementSync;
 
-  /** `options`: those of the journal of dead letters, whose table is there already. */
-  constructor(database: DatabaseSync, options: Pick<JournalOptions, "name" | "kinds" | "nowMs" | "keepMs">) {
+  /** `options`: those of the projection of dead letters, whose table is there already. */
+  constructor(database: DatabaseSync, options: Pick<ProjectionOptions, "name" | "kinds" | "nowMs" | "keepMs">) {
     this.#database = database;
     this.#options = options;
     database.exec(`
@@ -113,18 +113,18 @@ export class DeadLetterHours {
   }
 
   /** Counts a dead letter with this number (dead-letter-mark.ts). */
-  add(deadLetter: JournalEntry, mark: number): void {
+  add(deadLetter: ProjectionEntry, mark: number): void {
     const { timeMs, partition, offset } = deadLetter;
     this.#add.run(...groupOf(deadLetter), 1, ...sumsOf(mark), timeMs, `${partition}:${offset}`);
   }
 
   /** Counts a dead letter as what its number says now. */
-  change(deadLetter: JournalEntry, before: number, mark: number): void {
+  change(deadLetter: ProjectionEntry, before: number, mark: number): void {
     const was = sumsOf(before);
     this.#change.run(...groupOf(deadLetter), 0, ...sumsOf(mark).map((sum, index) => sum - (was[index] ?? 0)));
   }
 
-  remove(deadLetter: JournalEntry, mark: number): void {
+  remove(deadLetter: ProjectionEntry, mark: number): void {
     this.#change.run(...groupOf(deadLetter), -1, ...sumsOf(mark).map((sum) => -sum));
     this.#dropEmpty.run(...groupOf(deadLetter));
   }
@@ -182,7 +182,7 @@ export class DeadLetterHours {
   }
 }
 
-function groupOf({ destinationId, kind, detail, timeMs }: JournalEntry) {
+function groupOf({ destinationId, kind, detail, timeMs }: ProjectionEntry) {
   return [destinationId, kind, detail, hourOf(timeMs)] as const;
 }
 

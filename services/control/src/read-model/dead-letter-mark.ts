@@ -14,7 +14,7 @@
 import type { SettleRule } from "@posthaste/core/config/destination";
 import { attemptFromEntry } from "./attempt-entry.ts";
 import { judgedFromEntry, replayedFrom } from "./dead-letter-entry.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** The bits of the number. */
 const DELIVERED: Readonly<Record<SettleRule, number>> = { any: 1, each: 2 };
@@ -49,7 +49,7 @@ export function sqlOf(settle: SettleRule): { readonly isOpen: string; readonly i
 }
 
 /** The bits that attempts say, which began no sooner than the dead letter died. */
-export function deliveredBits(deadLetter: JournalEntry, since: readonly JournalEntry[]): number {
+export function deliveredBits(deadLetter: ProjectionEntry, since: readonly ProjectionEntry[]): number {
   if (since.length === 0) return 0;
   const any = since.some(({ kind }) => kind === "delivered") ? DELIVERED.any : 0;
   const { urls } = judgedFromEntry(deadLetter);
@@ -60,13 +60,13 @@ export function deliveredBits(deadLetter: JournalEntry, since: readonly JournalE
 }
 
 /** The bits that dead letters of the same message and destination say. */
-export function diedAgainBits(deadLetter: JournalEntry, others: readonly JournalEntry[]): number {
+export function diedAgainBits(deadLetter: ProjectionEntry, others: readonly ProjectionEntry[]): number {
   const place = `${deadLetter.partition}/${deadLetter.offset}`;
   return others.some((other) => replayedFrom(other)?.endsWith(`/${place}`) === true) ? DIED_AGAIN : 0;
 }
 
 /** The URLs that answered 2xx in these attempts. */
-export function urlsTaken(attempts: readonly JournalEntry[]): ReadonlySet<string> {
+export function urlsTaken(attempts: readonly ProjectionEntry[]): ReadonlySet<string> {
   const taken = attempts.flatMap((entry) =>
     attemptFromEntry(entry).urls.flatMap(({ url, status }) => (isSuccess(status) ? [url] : [])),
   );

@@ -13,7 +13,7 @@ export interface DeadLetterNumbers {
   /** The users that it is about, as `textHash` makes them, two for an alias; NONE for no user. */
   readonly user: number;
   readonly otherUser: number;
-  /** The bytes of its users' digests (see JournalEntry). */
+  /** The bytes of its users' digests (see ProjectionEntry). */
   readonly userBytes: number;
 }
 
@@ -49,7 +49,7 @@ export interface DeadLetterRow extends DeadLetterNumbers {
   readonly partition: number;
   /** NR2 of dead-letter-rows.ts. */
   readonly isTried: boolean;
-  /** See JournalEntry; empty where the caller did not ask for them. */
+  /** See ProjectionEntry; empty where the caller did not ask for them. */
   readonly users: string;
 }
 

@@ -3,16 +3,16 @@
  * few ten thousand entries. Plans count the rows.
  *
  * Owns: the rows and, each once, what dead letters have in common, and the names of their events.
- * NR1  There is a row for each dead letter that the journal holds, and for no other.
+ * NR1  There is a row for each dead letter that the projection holds, and for no other.
  * NR2  A row is marked where an attempt of its message and destination began no sooner than the dead letter died,
- *      whichever of the two is read first. The journal of attempts may have dropped the attempt since.
+ *      whichever of the two is read first. The projection of attempts may have dropped the attempt since.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeadLetterFacts } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { factsFromEntry } from "./dead-letter-entry.ts";
 import { type DeadLetterRows, NONE, packNumbers, textHash } from "./dead-letter-row.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** The fields that many dead letters have in common. */
 export interface GroupedDeadLetters
@@ -87,8 +87,8 @@ export class DeadLetterRowTable {
     this.#takeEvent = taken("letter_events");
   }
 
-  /** Adds the row of a dead letter that the journal did not hold before. */
-  add(entry: JournalEntry, isTried: boolean): void {
+  /** Adds the row of a dead letter that the projection did not hold before. */
+  add(entry: ProjectionEntry, isTried: boolean): void {
     const { partition, offset, timeMs, destinationId, kind } = entry;
     const { sourceId, type, errors, event, userIds } = factsFromEntry(entry);
     const alike = Number(this.#common.get(destinationId, kind, sourceId, type, JSON.stringify(errors))?.["id"]);
@@ -99,7 +99,7 @@ export class DeadLetterRowTable {
     this.#add.run(partition, offset, alike, eventId, packNumbers(numbers), isTried ? 1 : 0, users);
   }
 
-  remove({ partition, offset }: Pick<JournalEntry, "partition" | "offset">): void {
+  remove({ partition, offset }: Pick<ProjectionEntry, "partition" | "offset">): void {
     const row = this.#remove.get(partition, offset);
     if (row === undefined) return;
     for (const statement of this.#take) statement.run(row["alike"] ?? null);
@@ -107,7 +107,7 @@ export class DeadLetterRowTable {
   }
 
   /** NR2, of a dead letter that an attempt followed. */
-  mark({ partition, offset }: Pick<JournalEntry, "partition" | "offset">): void {
+  mark({ partition, offset }: Pick<ProjectionEntry, "partition" | "offset">): void {
     this.#mark.run(partition, offset);
   }
 
@@ -116,7 +116,7 @@ export class DeadLetterRowTable {
     return rows.map((row) => ({
       id: Number(row["id"]),
       destinationId: String(row["destination_id"]),
-      // The journal holds what was put into it.
+      // The projection holds what was put into it.
       reason: String(row["kind"]) as GroupedDeadLetters["reason"],
       sourceId: String(row["source_id"]),
       type: String(row["type"]) as GroupedDeadLetters["type"],

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { type DeadLetterRow, eachRow, textHash } from "./dead-letter-row.ts";
 import type { DeadLetterRowsQuery } from "./dead-letter-rows.ts";
 import { DeadLetterTable } from "./dead-letter-table.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = 100 * HOUR_MS;
@@ -29,7 +29,7 @@ const deadLetter = fc.record({
 
 type DeadLetterFact = typeof deadLetter extends fc.Arbitrary<infer Each> ? Each : never;
 
-function entryOf({ hour, ms, offset, destinationId, kind, ...said }: DeadLetterFact): JournalEntry {
+function entryOf({ hour, ms, offset, destinationId, kind, ...said }: DeadLetterFact): ProjectionEntry {
   const { reasonClass, error, sourceId = "src_1", event = null, userIds = [] } = said;
   const errors = error === null ? [] : [error, "another"];
   const detail = JSON.stringify({ reasonClass, errors, sourceId, event, userIds, type: "track" });
@@ -55,10 +55,10 @@ const countsOf = (table: DeadLetterTable): Readonly<Record<string, number>> =>
     }),
   );
 
-/** What the journal holds, counted one by one. */
-function countedByHand({ journal }: DeadLetterTable): Readonly<Record<string, number>> {
+/** What the projection holds, counted one by one. */
+function countedByHand({ projection }: DeadLetterTable): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { destinationId, kind, detail, timeMs } of journal.newest({ limit: 1000 })) {
+  for (const { destinationId, kind, detail, timeMs } of projection.newest({ limit: 1000 })) {
     const { reasonClass, errors } = JSON.parse(detail);
     const name = JSON.stringify([destinationId, kind, reasonClass, errors[0] ?? null, Math.floor(timeMs / HOUR_MS)]);
     counts[name] = (counts[name] ?? 0) + 1;
@@ -73,7 +73,7 @@ it("LC1: each dead letter that is held is counted once, whatever comes again and
       for (const each of deadLetters) table.add([entryOf(each), entryOf(each)]);
       const hours = table.hours({});
       expect(countsOf(table)).toEqual(countedByHand(table));
-      const held = table.journal.newest({ limit: 1000 });
+      const held = table.projection.newest({ limit: 1000 });
       for (const { sample, firstMs, lastMs, destinationId, kind, hourMs } of hours) {
         const newest = held.find(({ timeMs, offset }) => timeMs === lastMs && `0:${offset}` === sample);
         expect(newest).toMatchObject({ destinationId, kind });
@@ -89,7 +89,7 @@ it("NR1: each dead letter that is held has its row, with what it has in common w
     fc.property(deadLetters, fc.integer({ min: 1, max: 20 }), (read, maxEntries) => {
       const table = open(maxEntries);
       for (const each of read) table.add([entryOf(each), entryOf(each)]);
-      const held = table.journal.newest({ limit: 1000 }).toSorted((one, other) => one.offset - other.offset);
+      const held = table.projection.newest({ limit: 1000 }).toSorted((one, other) => one.offset - other.offset);
       const alike = new Map(table.rows.alike().map((each) => [each.id, each]));
       const rows = rowsOf(table, { withUsers: false });
       const found = rows.map(({ alike: id, offset, timeMs }) => ({ ...alike.get(id), offset, timeMs }));

@@ -1,14 +1,14 @@
 /**
- * The journal of dead letters, with counts by cause and hour: of all, of the open ones, of those delivered since.
+ * The projection of dead letters, with counts by cause and hour: of all, of the open ones, of those delivered since.
  *
- * Owns: that journal, the counts (`dead-letter-hours.ts`) and the rows (`dead-letter-rows.ts`), in its caller's
+ * Owns: that projection, the counts (`dead-letter-hours.ts`) and the rows (`dead-letter-rows.ts`), in its caller's
  * database.
- * LC1  Every dead letter that the journal shows is counted once, whatever comes again, is dropped, or has become too
+ * LC1  Every dead letter that the projection shows is counted once, whatever comes again, is dropped, or has become too
  *      old.
  * LC2  The cost of a question depends on the number of groups and hours, not of dead letters, except for the held dead
  *      letters of the oldest shown hour, which is shown in part: they are looked at one by one.
  * LC3  Each dead letter is counted as what became of it (LM1 to LM3 of dead-letter-mark.ts), whichever of attempts and
- *      dead letters is read first, and also once the journals have dropped what said so.
+ *      dead letters is read first, and also once the projections have dropped what said so.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { AlikeCounter } from "./alike-counts.ts";
@@ -21,14 +21,14 @@ import {
 } from "./dead-letter-hours.ts";
 import { DELIVERED_BITS, deliveredBits, diedAgainBits, SENT_LONG_AGO } from "./dead-letter-mark.ts";
 import { DeadLetterRowTable } from "./dead-letter-rows.ts";
-import { Journal, type JournalOptions } from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
-import { toEntry } from "./journal-sql.ts";
+import { Projection, type ProjectionOptions } from "./projection.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
+import { toEntry } from "./projection-sql.ts";
 
-export interface DeadLetterTableOptions extends Omit<JournalOptions, "onDropped"> {
+export interface DeadLetterTableOptions extends Omit<ProjectionOptions, "onDropped"> {
   /** The held attempts of the dead letter's message and destination that began no sooner than the dead letter died. */
-  readonly attemptsSince: (deadLetter: JournalEntry) => readonly JournalEntry[];
+  readonly attemptsSince: (deadLetter: ProjectionEntry) => readonly ProjectionEntry[];
 }
 
 export class DeadLetterTable {
@@ -36,14 +36,14 @@ export class DeadLetterTable {
   readonly #hours: DeadLetterHours;
   readonly #diedBefore: StatementSync;
   readonly #setMark: StatementSync;
-  readonly journal: Journal;
+  readonly projection: Projection;
   readonly rows: DeadLetterRowTable;
   readonly alike: AlikeCounter;
 
   constructor(database: DatabaseSync, options: DeadLetterTableOptions) {
     this.#options = options;
     const { name } = options;
-    this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
+    this.projection = new Projection(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
     this.#hours = new DeadLetterHours(database, options);
     this.rows = new DeadLetterRowTable(database);
     this.alike = new AlikeCounter(database, name);
@@ -57,23 +57,23 @@ export class DeadLetterTable {
   }
 
   /** LC1, LC3. */
-  add(entries: readonly JournalEntry[]): void {
+  add(entries: readonly ProjectionEntry[]): void {
     for (const entry of entries) {
       const since = this.#options.attemptsSince(entry);
-      const mark = deliveredBits(entry, since) | diedAgainBits(entry, this.journal.since(entry));
-      if (!this.journal.insert({ ...entry, mark })) continue;
+      const mark = deliveredBits(entry, since) | diedAgainBits(entry, this.projection.since(entry));
+      if (!this.projection.insert({ ...entry, mark })) continue;
       this.#hours.add(entry, mark);
       this.rows.add(entry, since.length > 0);
       this.#noteAgain(entry);
     }
-    this.journal.trim(entries.length);
+    this.projection.trim(entries.length);
   }
 
   /**
    * LC3, and NR2 of dead-letter-rows.ts: notes at the dead letters that these attempts followed what became of them.
    */
-  noteAttempts(attempts: readonly JournalEntry[]): void {
-    if (this.journal.size === 0) return;
+  noteAttempts(attempts: readonly ProjectionEntry[]): void {
+    if (this.projection.size === 0) return;
     for (const attempt of attempts) {
       for (const deadLetter of this.#before(attempt)) {
         this.rows.mark(deadLetter);
@@ -85,8 +85,8 @@ export class DeadLetterTable {
   /**
    * LM3 of dead-letter-mark.ts: notes of these dead letters, as far as they are held, that a replay sent them long ago.
    */
-  noteSent(places: readonly JournalCursor[]): void {
-    for (const deadLetter of this.journal.at(places)) this.#note(deadLetter, SENT_LONG_AGO);
+  noteSent(places: readonly ProjectionCursor[]): void {
+    for (const deadLetter of this.projection.at(places)) this.#note(deadLetter, SENT_LONG_AGO);
   }
 
   /** LC2: the counts by group, without dead letters that are too old to be shown. */
@@ -100,11 +100,11 @@ export class DeadLetterTable {
   }
 
   /** The held dead letters of the same message and destination that died no later and of which more may be noted. */
-  #before({ messageId, timeMs, destinationId }: JournalEntry): readonly JournalEntry[] {
+  #before({ messageId, timeMs, destinationId }: ProjectionEntry): readonly ProjectionEntry[] {
     return this.#diedBefore.all(messageId, timeMs, destinationId).map(toEntry);
   }
 
-  #bitsOf(deadLetter: JournalEntry, attempt: JournalEntry): number {
+  #bitsOf(deadLetter: ProjectionEntry, attempt: ProjectionEntry): number {
     const alone = deliveredBits(deadLetter, [attempt]);
     // The URLs that did not take this attempt may have taken others.
     return alone === DELIVERED_BITS
@@ -113,12 +113,12 @@ export class DeadLetterTable {
   }
 
   /** Notes at the dead letters before this one that it says of one that it died again. */
-  #noteAgain(deadLetter: JournalEntry): void {
+  #noteAgain(deadLetter: ProjectionEntry): void {
     if (replayedFrom(deadLetter) === null) return;
     for (const other of this.#before(deadLetter)) this.#note(other, diedAgainBits(other, [deadLetter]));
   }
 
-  #note(deadLetter: JournalEntry, bits: number): void {
+  #note(deadLetter: ProjectionEntry, bits: number): void {
     const before = deadLetter.mark ?? 0;
     const mark = before | bits;
     if (mark === before) return;
@@ -127,7 +127,7 @@ export class DeadLetterTable {
     this.#hours.change(deadLetter, before, mark);
   }
 
-  #uncount(entry: JournalEntry): void {
+  #uncount(entry: ProjectionEntry): void {
     this.#hours.remove(entry, entry.mark ?? 0);
     this.rows.remove(entry);
   }

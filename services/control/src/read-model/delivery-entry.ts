@@ -1,5 +1,5 @@
 /**
- * Deliveries as entries of their journal, and back. An entry holds the facts about one delivery of an event to a
+ * Deliveries as entries of their projection, and back. An entry holds the facts about one delivery of an event to a
  * destination, of the first sending or of one replay. An attempt, a first deferral and a dead letter each become an
  * entry with that one fact; `DeliveryTable` joins the entries of one delivery.
  */
@@ -16,9 +16,9 @@ import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/deli
 import { type DeliveryState, stateOf } from "@posthaste/core/verdict/delivery-state";
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
 import { joinedAnswers, type PastAnswer } from "./past-answers.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** The facts that a dead letter holds about its delivery. */
 export interface KnownDeadLetter
@@ -45,7 +45,9 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
   readonly timeMs: number;
 }
 
-/** The fields that the journal has no columns for. A journal holds a million of them, so each fact is kept short. */
+/**
+ * The fields that the projection has no columns for. A projection holds a million of them, so each fact is kept short.
+ */
 interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "origin" | "delayMs"> {
   /** When a delivery that waits after an attempt, as `delayMs`, is due; for the index by it. */
   readonly dueAtMs?: number | undefined;
@@ -59,7 +61,7 @@ interface DeliveryDetail extends Pick<KnownDelivery, "sourceId" | "replayId" | "
   readonly letters: readonly KeptDeadLetter[];
 }
 
-/** The fields of a log record that tell nothing of its delivery's state: the other journals keep them. */
+/** The fields of a log record that tell nothing of its delivery's state: the other projections keep them. */
 const NOT_KEPT = {
   ...{ configOffset: null, recordDelayMs: null, recordPartition: null, recordOffset: null, recordTimestampMs: null },
   ...{ deferrals: 0, bodyBytes: null },
@@ -72,7 +74,7 @@ type KeptDeferral = Omit<DeferralRecord, Left>;
 type KeptAnswer = readonly [url: string, status: number | null, error: string | null];
 type KeptDeadLetter = Omit<KnownDeadLetter, "lastAttempt"> & { readonly lastAttempt: readonly KeptAnswer[] };
 
-type Place = Pick<JournalCursor, "partition" | "offset">;
+type Place = Pick<ProjectionCursor, "partition" | "offset">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
 type Held = Named & Pick<KnownDelivery, "facts"> & Partial<Pick<KnownDelivery, "pastAnswers">>;
 
@@ -80,7 +82,7 @@ type Held = Named & Pick<KnownDelivery, "facts"> & Partial<Pick<KnownDelivery, "
 const [OF_ATTEMPT, OF_DEFERRAL, OF_DEAD_LETTER, KINDS] = [0, 1, 2, 3];
 
 /** The entries of a record's attempts and first deferrals. */
-export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly JournalEntry[] {
+export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly ProjectionEntry[] {
   return [
     ...attempts.map((attempt, index) => {
       const facts = { ...NOTHING, attempts: [attempt] };
@@ -97,7 +99,7 @@ export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at:
 export function lostDeliveryEntries(
   deadLetter: DeadLetter,
   { partition, offset }: Pick<IncomingRecord, "partition" | "offset">,
-): readonly JournalEntry[] {
+): readonly ProjectionEntry[] {
   const { messageId, destinationId, sourceId, replayId, originTopic, originPartition, originOffset } = deadLetter;
   const { deadAtMs, reason, reasonClass, attempts, type, event, userKey, receivedAtMs } = deadLetter;
   // A dead letter from before `originTopic` says by its incarnation whether it knows where it came from.
@@ -117,8 +119,8 @@ export function lostDeliveryEntries(
 const NOTHING: KnownFacts = { attempts: [], deferrals: [], deadLetters: [] };
 
 /** Reads back an entry of this file. */
-export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: JournalEntry): KnownDelivery {
-  // The journal holds what was put into it.
+export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: ProjectionEntry): KnownDelivery {
+  // The projection holds what was put into it.
   const { attempts, deferrals, letters, ...others } = JSON.parse(detail) as DeliveryDetail;
   const { dueAtMs: _, deadlineMs: __, pastAnswers = [], ...rest } = others;
   const { sourceId, replayId, origin } = rest;
@@ -137,15 +139,15 @@ export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, deta
 
 /** An entry that is held of a delivery, and the entry that takes its place. */
 export interface JoinedEntry {
-  readonly held: JournalEntry;
-  readonly joined: JournalEntry;
+  readonly held: ProjectionEntry;
+  readonly joined: ProjectionEntry;
 }
 
 /**
  * The entry among these that is of the same delivery, joined with further facts, the same whichever of the two is held
  * already; undefined where there is none. The caller has compared the message id and the destination.
  */
-export function joinedAmong(others: readonly JournalEntry[], more: JournalEntry): JoinedEntry | undefined {
+export function joinedAmong(others: readonly ProjectionEntry[], more: ProjectionEntry): JoinedEntry | undefined {
   const added = deliveryFromEntry(more);
   for (const held of others) {
     const known = deliveryFromEntry(held);
@@ -167,8 +169,8 @@ function isSameDelivery(one: Named, other: Named): boolean {
 
 function entryOf(
   { messageId, destinationId, sourceId, replayId, origin, facts, pastAnswers = [] }: Held,
-  { partition, offset, place }: Omit<JournalCursor, "timeMs">,
-): JournalEntry {
+  { partition, offset, place }: Omit<ProjectionCursor, "timeMs">,
+): ProjectionEntry {
   const { state, verdict } = stateOf(facts, 0);
   const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };
   const kept = { attempts: facts.attempts.map(keptAttempt), deferrals: facts.deferrals.map(keptDeferral) };

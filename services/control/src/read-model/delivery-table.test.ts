@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { DeliveryTable } from "./delivery-table.ts";
-import type { JournalBounds } from "./journal.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionBounds } from "./projection.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-const optionsOf = (bounds: Partial<JournalBounds> = {}) => ({
+const optionsOf = (bounds: Partial<ProjectionBounds> = {}) => ({
   ...{
     name: "deliveries",
     kinds: DELIVERY_STATES,
@@ -27,12 +27,12 @@ const optionsOf = (bounds: Partial<JournalBounds> = {}) => ({
   },
 });
 
-function createTable(bounds: Partial<JournalBounds> = {}): DeliveryTable {
+function createTable(bounds: Partial<ProjectionBounds> = {}): DeliveryTable {
   database.exec("DROP TABLE IF EXISTS deliveries");
   return new DeliveryTable(database, optionsOf(bounds));
 }
 
-const all = (table: DeliveryTable) => table.journal.newest({ limit: 1000 });
+const all = (table: DeliveryTable) => table.projection.newest({ limit: 1000 });
 
 function retryOf(delayMs: number) {
   return {
@@ -58,7 +58,7 @@ const record = fc
   .map(({ what, n, message: messageId, ...named }) => {
     const of = { messageId, ...named, originPartition: 0 };
     const failed = { outcome: "retryable" as const, followUps: [retryOf(what === "failed" ? 10_000 : 60_000)] };
-    return (offset: number): readonly JournalEntry[] => {
+    return (offset: number): readonly ProjectionEntry[] => {
       const at = { partition: 0, offset };
       if (what === "dead") return lostDeliveryEntries(deadLetterAt(n, of), at);
       if (what === "deferred") return loggedDeliveryEntries({ attempts: [], deferrals: [deferralAt(n, of)] }, at);
@@ -74,7 +74,7 @@ const inAnyOrder = log.chain((entries) =>
 );
 
 /** Counted by looking at each. */
-function waitingAmong(entries: readonly JournalEntry[]): ReadonlyMap<string, number> {
+function waitingAmong(entries: readonly ProjectionEntry[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { destinationId, state, delayMs } of entries.map(deliveryFromEntry)) {
     if (state !== "waiting_retry" && state !== "deferred") continue;
@@ -108,7 +108,7 @@ describe("the table of deliveries", () => {
       fc.property(log, (entries) => {
         const table = createTable();
         table.add(entries);
-        const nameOf = (entry: JournalEntry): string => {
+        const nameOf = (entry: ProjectionEntry): string => {
           const { messageId, destinationId, replayId, origin } = deliveryFromEntry(entry);
           return [messageId, destinationId, replayId, origin?.offset].join();
         };

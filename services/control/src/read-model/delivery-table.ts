@@ -1,7 +1,7 @@
 /**
- * The journal of deliveries: each delivery once, with its state; an entry takes up further facts as they come.
+ * The projection of deliveries: each delivery once, with its state; an entry takes up further facts as they come.
  *
- * Owns: that journal, and the numbers of waiting deliveries, by destination and delay.
+ * Owns: that projection, and the numbers of waiting deliveries, by destination and delay.
  * DY1  Attempts, first deferrals and dead letters may come in any order and more than once: the entry of their delivery
  *      comes out the same.
  * DY2  An entry has the time of its delivery's newest fact, so each newer fact moves it to the front.
@@ -14,8 +14,8 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { DeliveryState } from "@posthaste/core/verdict/delivery-state";
 import { joinedAmong, type KnownDelivery } from "./delivery-entry.ts";
-import { Journal, type JournalOptions } from "./journal.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import { Projection, type ProjectionOptions } from "./projection.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** The deliveries of a destination that wait in one retry topic. */
 export interface WaitingDeliveries {
@@ -70,12 +70,12 @@ export class DeliveryTable {
   readonly #ofMessage: StatementSync;
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
-  readonly journal: Journal;
+  readonly projection: Projection;
 
-  constructor(database: DatabaseSync, options: Omit<JournalOptions, "onDropped">) {
+  constructor(database: DatabaseSync, options: Omit<ProjectionOptions, "onDropped">) {
     this.#database = database;
     this.#name = options.name;
-    this.journal = new Journal(database, { ...options, onDropped: (entry) => this.#count(entry, -1) });
+    this.projection = new Projection(database, { ...options, onDropped: (entry) => this.#count(entry, -1) });
     const index = `${options.name}_by_replay`;
     database.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${options.name} (${REPLAY_ID}, kind) WHERE ${IS_REPLAYED}`);
     this.#replayed = database.prepare(
@@ -110,9 +110,9 @@ export class DeliveryTable {
   }
 
   /** DY1, DY2. */
-  add(entries: readonly JournalEntry[]): void {
+  add(entries: readonly ProjectionEntry[]): void {
     for (const entry of entries) this.#join(entry);
-    this.journal.trim(entries.length);
+    this.projection.trim(entries.length);
   }
 
   /** DY3. */
@@ -148,19 +148,19 @@ export class DeliveryTable {
     );
   }
 
-  #join(entry: JournalEntry): void {
+  #join(entry: ProjectionEntry): void {
     const { messageId, destinationId } = entry;
-    const others = this.journal.ofDelivery(messageId, destinationId);
+    const others = this.projection.ofDelivery(messageId, destinationId);
     const both = others.length === 0 ? undefined : joinedAmong(others, entry);
     if (both !== undefined) {
-      this.journal.remove(both.held);
+      this.projection.remove(both.held);
       this.#count(both.held, -1);
     }
     const joined = both?.joined ?? entry;
-    if (this.journal.insert(joined)) this.#count(joined, 1);
+    if (this.projection.insert(joined)) this.#count(joined, 1);
   }
 
-  #count({ destinationId, kind: state, detail }: JournalEntry, by: 1 | -1): void {
+  #count({ destinationId, kind: state, detail }: ProjectionEntry, by: 1 | -1): void {
     if (state !== "waiting_retry" && state !== "deferred") return;
     const delayMs = state === "waiting_retry" ? delayIn(detail) : null;
     const name = `${destinationId} ${delayMs ?? ""}`;

@@ -1,11 +1,11 @@
 /**
- * Revisions of destinations as entries of their journal, and back: each revision's state, with the offset of its
+ * Revisions of destinations as entries of their projection, and back: each revision's state, with the offset of its
  * record.
  */
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { headerText, parseWhole, REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 export const DESTINATION_STATES = ["on", "off", "removed"] as const;
 export type DestinationState = (typeof DESTINATION_STATES)[number];
@@ -26,7 +26,7 @@ type RevisionDetail = Pick<DestinationRevision, "revision" | "sourceIds">;
 export function destinationEntries(
   value: Pick<DestinationRecord, "enabled" | "sourceIds" | "revision" | "updatedAtMs"> | null,
   { partition, offset, key, timestampMs, headers }: Omit<IncomingRecord, "topic" | "value">,
-): readonly JournalEntry[] {
+): readonly ProjectionEntry[] {
   if (key === null) return [];
   const named = { partition, offset, place: 0, destinationId: key.toString(), messageId: "", users: "" };
   if (value === null) {
@@ -45,7 +45,7 @@ export function destinationFromEntry({
   destinationId,
   kind,
   detail,
-}: JournalEntry): DestinationRevision {
+}: ProjectionEntry): DestinationRevision {
   const { revision, sourceIds } = JSON.parse(detail) as RevisionDetail;
   return { destinationId, state: kind as DestinationState, offset, atMs, revision, sourceIds };
 }

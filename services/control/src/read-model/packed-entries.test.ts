@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { JournalEntry } from "./journal-entry.ts";
-import { packJournals, unpackJournals } from "./packed-entries.ts";
-import { JOURNAL_NAMES } from "./store.ts";
+import { packProjections, unpackProjections } from "./packed-entries.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
+import { PROJECTION_NAMES } from "./store.ts";
 
 const text = fc.string({ unit: "grapheme" });
 const number = fc.nat({ max: Number.MAX_SAFE_INTEGER });
@@ -13,14 +13,16 @@ const plain = fc.record({
 });
 const marked = fc
   .tuple(plain, fc.integer({ min: 1, max: 7 }))
-  .map(([entry, mark]): JournalEntry => ({ ...entry, mark }));
+  .map(([entry, mark]): ProjectionEntry => ({ ...entry, mark }));
 const entries = fc.array(fc.oneof(plain, marked), { maxLength: 5 });
-const journals = fc.record(Object.fromEntries(JOURNAL_NAMES.map((name) => [name, entries])), { requiredKeys: [] });
+const projections = fc.record(Object.fromEntries(PROJECTION_NAMES.map((name) => [name, entries])), {
+  requiredKeys: [],
+});
 
-it("entries come out of the way to the thread as they went in, field by field and journal by journal", () => {
+it("entries come out of the way to the thread as they went in, field by field and projection by projection", () => {
   fc.assert(
-    fc.property(journals, (all) => {
-      expect(unpackJournals(structuredClone(packJournals(all)))).toEqual(all);
+    fc.property(projections, (all) => {
+      expect(unpackProjections(structuredClone(packProjections(all)))).toEqual(all);
     }),
   );
 });

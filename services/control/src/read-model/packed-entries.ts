@@ -2,8 +2,8 @@
  * Entries packed for their way to the store's thread: the numbers of all of them in one array, and the texts in
  * another. Handing over an object for each costs several times as much, since every copy names all of its fields again.
  */
-import type { JournalEntry } from "./journal-entry.ts";
-import { type EntriesByJournal, JOURNAL_NAMES, type JournalName } from "./store.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
+import { type EntriesByProjection, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
 
 interface PackedEntries {
   /** For each entry its time, partition, offset, place and mark. */
@@ -12,31 +12,31 @@ interface PackedEntries {
   readonly texts: readonly string[];
 }
 
-/** Entries by their journal, packed. */
-export type PackedJournals = Readonly<Partial<Record<JournalName, PackedEntries>>>;
+/** Entries by their projection, packed. */
+export type PackedProjections = Readonly<Partial<Record<ProjectionName, PackedEntries>>>;
 
 const NUMBERS = 5;
 const TEXTS = 5;
 
-export function packJournals(entries: EntriesByJournal): PackedJournals {
-  const packed: Partial<Record<JournalName, PackedEntries>> = {};
-  for (const name of JOURNAL_NAMES) {
+export function packProjections(entries: EntriesByProjection): PackedProjections {
+  const packed: Partial<Record<ProjectionName, PackedEntries>> = {};
+  for (const name of PROJECTION_NAMES) {
     const ofIt = entries[name];
     if (ofIt !== undefined) packed[name] = pack(ofIt);
   }
   return packed;
 }
 
-export function unpackJournals(packed: PackedJournals): EntriesByJournal {
-  const entries: Partial<Record<JournalName, readonly JournalEntry[]>> = {};
-  for (const name of JOURNAL_NAMES) {
+export function unpackProjections(packed: PackedProjections): EntriesByProjection {
+  const entries: Partial<Record<ProjectionName, readonly ProjectionEntry[]>> = {};
+  for (const name of PROJECTION_NAMES) {
     const ofIt = packed[name];
     if (ofIt !== undefined) entries[name] = unpack(ofIt);
   }
   return entries;
 }
 
-function pack(entries: readonly JournalEntry[]): PackedEntries {
+function pack(entries: readonly ProjectionEntry[]): PackedEntries {
   const numbers = new Float64Array(entries.length * NUMBERS);
   const texts: string[] = [];
   let at = 0;
@@ -52,8 +52,8 @@ function pack(entries: readonly JournalEntry[]): PackedEntries {
   return { numbers, texts };
 }
 
-function unpack({ numbers, texts }: PackedEntries): readonly JournalEntry[] {
-  const entries: JournalEntry[] = [];
+function unpack({ numbers, texts }: PackedEntries): readonly ProjectionEntry[] {
+  const entries: ProjectionEntry[] = [];
   const number = (at: number): number => numbers[at] ?? 0;
   const text = (at: number): string => texts[at] ?? "";
   for (let at = 0, from = 0; at < numbers.length; at += NUMBERS, from += TEXTS) {

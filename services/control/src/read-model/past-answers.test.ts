@@ -6,7 +6,7 @@ import { attemptAt, deadLetterAt } from "../../test/log-writer.ts";
 import { viewLatest } from "../deliveries/latest-view.ts";
 import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { DeliveryTable } from "./delivery-table.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 let database: DatabaseSync;
 let table: DeliveryTable;
@@ -21,7 +21,7 @@ const HOOK = "https://a.example/hook";
 const answered = (url: string, status: number | null) => {
   return { url, status, error: status === null ? "timeout" : null, durationMs: 5, answer: null };
 };
-const tried = (n: number, ...statuses: readonly (number | null)[]): readonly JournalEntry[] => {
+const tried = (n: number, ...statuses: readonly (number | null)[]): readonly ProjectionEntry[] => {
   const urls = statuses.map((status, index) => answered(`${HOOK}/${index}`, status));
   const times = { delayMs: 10_000, dueAtMs: Date.now() + 10_000, deadlineMs: Date.now() + 20_000 };
   const outcome = statuses.includes(200) ? "delivered" : "retryable";
@@ -30,7 +30,7 @@ const tried = (n: number, ...statuses: readonly (number | null)[]): readonly Jou
   return loggedDeliveryEntries({ attempts: [attempt], deferrals: [] }, { partition: 0, offset: n });
 };
 const terms = { nowMs: Date.now(), isSuppressed: () => false, sentBy: new Map(), sentAgain: null };
-const rows = () => table.journal.newest({ limit: 10 }).map((entry) => viewLatest(deliveryFromEntry(entry), terms));
+const rows = () => table.projection.newest({ limit: 10 }).map((entry) => viewLatest(deliveryFromEntry(entry), terms));
 const told = () =>
   rows().map(({ attempts, answers, earlier }) => [attempts, answers.map(({ urls }) => urls.join("+")), earlier]);
 
@@ -53,7 +53,7 @@ it("a row tells the newest eight attempts, and how many were before them (PA1)",
 
 it("a delivery that was delivered at once has no more in its entry than before (PA1)", () => {
   table.add(tried(1, 200));
-  expect(table.journal.newest({ limit: 1 })[0]?.detail).not.toContain("pastAnswers");
+  expect(table.projection.newest({ limit: 1 })[0]?.detail).not.toContain("pastAnswers");
   expect(told()).toEqual([[1, ["200"], 0]]);
 });
 

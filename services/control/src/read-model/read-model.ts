@@ -18,16 +18,16 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
-import type { JournalBounds } from "./journal.ts";
+import { keepOpen } from "./keep-open.ts";
+import type { ProjectionBounds } from "./projection.ts";
 import {
   type Followed,
-  followJournals,
-  type JournalFollowers,
-  openJournalCodecs,
-  type RecentJournals,
-} from "./journal-followers.ts";
-import { keepOpen } from "./keep-open.ts";
-import { type HeldRange, JOURNAL_NAMES, type JournalName, ofEach } from "./store.ts";
+  followProjections,
+  openProjectionCodecs,
+  type ProjectionFollowers,
+  type RecentProjections,
+} from "./projection-followers.ts";
+import { type HeldRange, ofEach, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
 import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
@@ -39,7 +39,7 @@ const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };
 const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
 /** Revisions of destinations do not become too old: a destination may stay unchanged for years. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
-const KEEP_MS: Partial<Record<JournalName, number>> = {
+const KEEP_MS: Partial<Record<ProjectionName, number>> = {
   dead_letters: DEAD_LETTERS_KEEP_MS,
   destination_config: FOR_EVER_MS,
 };
@@ -55,7 +55,7 @@ export interface ReadModelOptions {
   readonly names: TopicNames;
   /** The database's file; null for memory. */
   readonly path: string | null;
-  /** The most entries of each journal; null for the default. */
+  /** The most entries of each projection; null for the default. */
   readonly maxEntries: number | null;
   /** How long attempts are kept, ms. */
   readonly keepMs: number;
@@ -71,18 +71,18 @@ export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", stri
 
 /** Each question rejects with a Problem while the read model cannot be asked. */
 export interface ReadModel extends StoreQuestions {
-  /** True where everything that stood in the journal's topic at the last look has been read. */
-  isComplete(journal: JournalName): boolean;
-  freshness(journal: JournalName): Freshness;
+  /** True where everything that stood in the projection's topic at the last look has been read. */
+  isComplete(projection: ProjectionName): boolean;
+  freshness(projection: ProjectionName): Freshness;
   state(): ReadModelState;
   /** KO2 of keep-open.ts. */
   trouble(): string | null;
   /** The progress of the first reading of its topics; null before it begins and once it is over. */
-  reading: JournalFollowers["reading"];
+  reading: ProjectionFollowers["reading"];
   /** The ranges of each partition in which every dead letter is held (M4 of store.ts), and the id of their topic. */
   heldDeadLetters(): Promise<HeldDeadLetters>;
   /** The newest entries for watching callers; they outlive every reopening of the read model. */
-  readonly recent: RecentJournals;
+  readonly recent: RecentProjections;
   close(): Promise<void>;
 }
 
@@ -95,11 +95,11 @@ export interface HeldDeadLetters {
 interface Opened {
   readonly deadLetterTopicId: string;
   readonly store: StoreClient;
-  readonly followed: Readonly<Record<JournalName, Followed>>;
-  readonly reading: JournalFollowers["reading"];
+  readonly followed: Readonly<Record<ProjectionName, Followed>>;
+  readonly reading: ProjectionFollowers["reading"];
 }
 
-function createRecentJournals(): RecentJournals {
+function createRecentProjections(): RecentProjections {
   return {
     ...{ attempts: new RecentEntries(), dead_letters: new RecentEntries() },
     ...{ rejected_calls: new RecentEntries(CALL_BOUNDS), refused_requests: new RecentEntries(CALL_BOUNDS) },
@@ -109,12 +109,12 @@ function createRecentJournals(): RecentJournals {
 export function openReadModel(options: ReadModelOptions): ReadModel {
   const closing = new AbortController();
   let opened: Opened | null = null;
-  const recent = createRecentJournals();
+  const recent = createRecentProjections();
 
   const kept = keepOpen(
     {
       run: (signal) => runOnce({ ...options, recent }, signal, (value) => (opened = value)),
-      isWhole: () => JOURNAL_NAMES.every((journal) => behind(journal) === 0),
+      isWhole: () => PROJECTION_NAMES.every((projection) => behind(projection) === 0),
       pause: (signal) => delay(REOPEN_MS, undefined, { signal }).catch(() => undefined),
       onFailed: (err) => {
         options.onFailed?.();
@@ -124,9 +124,9 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     closing.signal,
   );
 
-  const behind = (journal: JournalName): number | null => opened?.followed[journal].behind ?? null;
-  const state = (journal: JournalName): string => {
-    const records = behind(journal);
+  const behind = (projection: ProjectionName): number | null => opened?.followed[projection].behind ?? null;
+  const state = (projection: ProjectionName): string => {
+    const records = behind(projection);
     if (records === null) return "not read yet";
     return records === 0 ? "up to date" : `${records} records to read`;
   };
@@ -137,17 +137,17 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
 
   return {
     recent,
-    isComplete: (journal) => behind(journal) === 0,
-    freshness: (journal) => {
-      const asOfMs = opened?.followed[journal].asOfMs ?? null;
-      return freshAsOf(asOfMs, asOfMs !== null && behind(journal) === 0);
+    isComplete: (projection) => behind(projection) === 0,
+    freshness: (projection) => {
+      const asOfMs = opened?.followed[projection].asOfMs ?? null;
+      return freshAsOf(asOfMs, asOfMs !== null && behind(projection) === 0);
     },
     trouble: kept.trouble,
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     reading: () => opened?.reading() ?? null,
     noteSent: async (places) => store().noteSent(places),
-    newest: async (journal, query) => store().newest(journal, query),
-    search: async (journal, query) => store().search(journal, query),
+    newest: async (projection, query) => store().newest(projection, query),
+    search: async (projection, query) => store().search(projection, query),
     heldDeadLetters: async () => {
       const ranges = await store().heldDeadLetters();
       return { topicId: opened?.deadLetterTopicId ?? "", ranges };
@@ -158,9 +158,9 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     deadLetterEvent: async (event) => store().deadLetterEvent(event),
     deadLetterRows: async (query) => store().deadLetterRows(query),
     alikeCounts: async (query) => store().alikeCounts(query),
-    at: async (journal, places) => store().at(journal, places),
-    counts: async (journal, query) => store().counts(journal, query),
-    outcomes: async (journal, messageIds) => store().outcomes(journal, messageIds),
+    at: async (projection, places) => store().at(projection, places),
+    counts: async (projection, query) => store().counts(projection, query),
+    outcomes: async (projection, messageIds) => store().outcomes(projection, messageIds),
     deliveriesOf: async (messageId) => store().deliveriesOf(messageId),
     waiting: async () => store().waiting(),
     waitingTimes: async (destinationId, fromMs) => store().waitingTimes(destinationId, fromMs),
@@ -182,7 +182,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
  * something failed.
  */
 async function runOnce(
-  options: ReadModelOptions & { readonly recent: RecentJournals },
+  options: ReadModelOptions & { readonly recent: RecentProjections },
   signal: AbortSignal,
   onOpen: (opened: Opened | null) => void,
 ): Promise<void> {
@@ -192,7 +192,7 @@ async function runOnce(
   const ofEvents = [names.attempts, names.deadLetters, names.unrouted, names.rejectedCalls, names.sourceActivity];
   const topics = [...ofEvents, names.destinationConfig];
   const topicIds = await Promise.all(topics.map((topic) => idOf(connection, topic, signal)));
-  const codecs = await openJournalCodecs(openCodec);
+  const codecs = await openProjectionCodecs(openCodec);
   if (signal.aborted) return;
 
   const ended = Promise.withResolvers<void>();
@@ -208,12 +208,12 @@ async function runOnce(
   );
   if (store.start.trouble !== null)
     connection.log.warn({ event: "delivery_log_not_kept", reason: store.start.trouble });
-  const { followers, ...journals } = followJournals(connection, {
+  const { followers, ...projections } = followProjections(connection, {
     ...{ store, unreadable, unknownSchemaMs, names, codecs, recent },
     topicIds: new Map(topics.map((topic, index) => [topic, topicIds[index] ?? ""])),
     onRemade: ended.reject,
   });
-  onOpen({ store, ...journals, deadLetterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
+  onOpen({ store, ...projections, deadLetterTopicId: topicIds[topics.indexOf(names.deadLetters)] ?? "" });
   try {
     if (!signal.aborted) await ended.promise;
   } finally {
@@ -233,7 +233,10 @@ async function idOf(connection: KafkaConnection, topic: string, signal: AbortSig
   }
 }
 
-function boundsOf(options: ReadModelOptions, defaultEntries: number): Readonly<Record<JournalName, JournalBounds>> {
+function boundsOf(
+  options: ReadModelOptions,
+  defaultEntries: number,
+): Readonly<Record<ProjectionName, ProjectionBounds>> {
   const maxEntries = options.maxEntries ?? defaultEntries;
   return ofEach((name) => ({
     maxEntries: name === "refused_requests" ? Math.min(maxEntries, REFUSED_ENTRIES) : maxEntries,

@@ -1,7 +1,7 @@
-/** Rejected calls as entries of their journal, and back: everything but the call itself. */
+/** Rejected calls as entries of their projection, and back: everything but the call itself. */
 import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** A call of its own, a call of a batch, and a call of an earlier release, which does not tell. */
 export const REJECTED_KINDS = ["single", "in_batch", "other"] as const;
@@ -19,8 +19,8 @@ type RejectedDetail = Omit<ListedRejectedCall, "rejectedAtMs" | "messageId">;
  */
 export function rejectedCallEntries(
   { sourceId, calls }: RejectedCalls,
-  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
-): readonly JournalEntry[] {
+  { partition, offset }: Pick<ProjectionCursor, "partition" | "offset">,
+): readonly ProjectionEntry[] {
   return calls.map(({ rejectedAtMs, messageId, callJson: _, ...rest }, place) => {
     const detail: RejectedDetail = { sourceId, ...rest };
     const named = { partition, offset, place, destinationId: sourceId, messageId: messageId ?? "" };
@@ -29,7 +29,7 @@ export function rejectedCallEntries(
 }
 
 /** Reads back what `rejectedCallEntries` made. */
-export function rejectedCallFromEntry({ timeMs, messageId, detail }: JournalEntry): ListedRejectedCall {
+export function rejectedCallFromEntry({ timeMs, messageId, detail }: ProjectionEntry): ListedRejectedCall {
   const rest = JSON.parse(detail) as RejectedDetail;
   return { ...rest, rejectedAtMs: timeMs, messageId: messageId === "" ? null : messageId };
 }

@@ -8,19 +8,19 @@ import type { DeadLetterRows } from "./dead-letter-row.ts";
 import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
-import type { CountQuery, FoundEntries, JournalSearch, KindCount, MessageOutcome } from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
-import { type PackedJournals, packJournals } from "./packed-entries.ts";
-import type { HeldRange, JournalName, StoreOptions, StoreStart, Taken } from "./store.ts";
+import { type PackedProjections, packProjections } from "./packed-entries.ts";
+import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSearch } from "./projection.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
+import type { HeldRange, ProjectionName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
-type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedJournals };
+type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedProjections };
 
 export type StoreCall =
-  | { readonly method: "take"; readonly journal: JournalName; readonly taken: PackedTaken }
-  | { readonly method: "noteSent"; readonly places: readonly JournalCursor[] }
-  | { readonly method: "newest"; readonly journal: JournalName; readonly query: JournalQuery }
-  | { readonly method: "search"; readonly journal: JournalName; readonly query: JournalSearch }
+  | { readonly method: "take"; readonly projection: ProjectionName; readonly taken: PackedTaken }
+  | { readonly method: "noteSent"; readonly places: readonly ProjectionCursor[] }
+  | { readonly method: "newest"; readonly projection: ProjectionName; readonly query: ProjectionQuery }
+  | { readonly method: "search"; readonly projection: ProjectionName; readonly query: ProjectionSearch }
   | { readonly method: "heldDeadLetters" }
   | { readonly method: "deadLetterHours"; readonly query: DeadLetterHourQuery }
   | { readonly method: "deadLetterTotals"; readonly destinationId: string }
@@ -28,9 +28,9 @@ export type StoreCall =
   | { readonly method: "deadLetterEvent"; readonly event: string }
   | { readonly method: "deadLetterRows"; readonly query: DeadLetterRowsQuery }
   | { readonly method: "alikeCounts"; readonly query: AlikeCountsQuery }
-  | { readonly method: "at"; readonly journal: JournalName; readonly places: readonly JournalCursor[] }
-  | { readonly method: "counts"; readonly journal: JournalName; readonly query: CountQuery }
-  | { readonly method: "outcomes"; readonly journal: JournalName; readonly messageIds: readonly string[] }
+  | { readonly method: "at"; readonly projection: ProjectionName; readonly places: readonly ProjectionCursor[] }
+  | { readonly method: "counts"; readonly projection: ProjectionName; readonly query: CountQuery }
+  | { readonly method: "outcomes"; readonly projection: ProjectionName; readonly messageIds: readonly string[] }
   | { readonly method: "deliveriesOf"; readonly messageId: string }
   | { readonly method: "waiting" }
   | { readonly method: "waitingTimes"; readonly destinationId: string; readonly fromMs: number }
@@ -42,8 +42,8 @@ export type StoreCall =
 
 /** The questions about the entries, and about the health of destinations. */
 export interface StoreQuestions {
-  newest(journal: JournalName, query: JournalQuery): Promise<readonly JournalEntry[]>;
-  search(journal: JournalName, query: JournalSearch): Promise<FoundEntries>;
+  newest(projection: ProjectionName, query: ProjectionQuery): Promise<readonly ProjectionEntry[]>;
+  search(projection: ProjectionName, query: ProjectionSearch): Promise<FoundEntries>;
   /** The counts of dead letters by cause and hour. */
   deadLetterHours(query: DeadLetterHourQuery): Promise<readonly DeadLetterHour[]>;
   /** How many dead letters of a destination there are, and how many of them were delivered since. */
@@ -58,12 +58,12 @@ export interface StoreQuestions {
   /** How many dead letters are alike, beside the rows of a few; null where too many rows would be looked at. */
   alikeCounts(query: AlikeCountsQuery): Promise<AlikeCounts | null>;
   /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of dead-letter-mark.ts). */
-  noteSent(places: readonly JournalCursor[]): Promise<void>;
+  noteSent(places: readonly ProjectionCursor[]): Promise<void>;
   /** The entries at these places that the store holds. */
-  at(journal: JournalName, places: readonly JournalCursor[]): Promise<readonly JournalEntry[]>;
-  counts(journal: JournalName, query: CountQuery): Promise<readonly KindCount[]>;
+  at(projection: ProjectionName, places: readonly ProjectionCursor[]): Promise<readonly ProjectionEntry[]>;
+  counts(projection: ProjectionName, query: CountQuery): Promise<readonly KindCount[]>;
   /** The outcomes of these messages, as far as their entries are held. */
-  outcomes(journal: JournalName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
+  outcomes(projection: ProjectionName, messageIds: readonly string[]): Promise<readonly MessageOutcome[]>;
   /** The deliveries of a message, each with its state alone. */
   deliveriesOf(messageId: string): Promise<readonly DeliveryOfMessage[]>;
   /** The numbers of waiting deliveries, by destination and retry topic. */
@@ -84,7 +84,7 @@ export interface StoreQuestions {
 
 export interface StoreClient extends StoreQuestions {
   readonly start: StoreStart;
-  take(journal: JournalName, taken: Taken): Promise<void>;
+  take(projection: ProjectionName, taken: Taken): Promise<void>;
   heldDeadLetters(): Promise<readonly HeldRange[]>;
   /** Commits the open transaction and ends the thread. */
   close(): Promise<void>;
@@ -102,11 +102,11 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
   const ask = <T>(call: StoreCall): Promise<T> => thread.ask<T>(call);
   return {
     start: await thread.started<StoreStart>(),
-    take: (journal, taken) =>
-      ask({ method: "take", journal, taken: { ...taken, entries: packJournals(taken.entries) } }),
+    take: (projection, taken) =>
+      ask({ method: "take", projection, taken: { ...taken, entries: packProjections(taken.entries) } }),
     noteSent: (places) => ask({ method: "noteSent", places }),
-    newest: (journal, query) => ask({ method: "newest", journal, query }),
-    search: (journal, query) => ask({ method: "search", journal, query }),
+    newest: (projection, query) => ask({ method: "newest", projection, query }),
+    search: (projection, query) => ask({ method: "search", projection, query }),
     heldDeadLetters: () => ask({ method: "heldDeadLetters" }),
     deadLetterHours: (query) => ask({ method: "deadLetterHours", query }),
     deadLetterTotals: (destinationId) => ask({ method: "deadLetterTotals", destinationId }),
@@ -114,9 +114,9 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     deadLetterEvent: (event) => ask({ method: "deadLetterEvent", event }),
     deadLetterRows: (query) => ask({ method: "deadLetterRows", query }),
     alikeCounts: (query) => ask({ method: "alikeCounts", query }),
-    at: (journal, places) => ask({ method: "at", journal, places }),
-    counts: (journal, query) => ask({ method: "counts", journal, query }),
-    outcomes: (journal, messageIds) => ask({ method: "outcomes", journal, messageIds }),
+    at: (projection, places) => ask({ method: "at", projection, places }),
+    counts: (projection, query) => ask({ method: "counts", projection, query }),
+    outcomes: (projection, messageIds) => ask({ method: "outcomes", projection, messageIds }),
     deliveriesOf: (messageId) => ask({ method: "deliveriesOf", messageId }),
     waiting: () => ask({ method: "waiting" }),
     waitingTimes: (destinationId, fromMs) => ask({ method: "waitingTimes", destinationId, fromMs }),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 import { ofEach, type Taken } from "./store.ts";
 import { openStore, type StoreClient } from "./store-client.ts";
 
@@ -12,7 +12,7 @@ const DETAIL = JSON.stringify({ sourceId: "src_1", type: "track", event: null, u
 /** One dead letter, the nth. */
 function taken(n: number): Taken {
   const named = { timeMs: Date.now(), partition: 0, offset: n, place: 0, destinationId: "a", kind: "window_expired" };
-  const entry: JournalEntry = { ...named, messageId: `m-${n}`, detail: DETAIL, users: "" };
+  const entry: ProjectionEntry = { ...named, messageId: `m-${n}`, detail: DETAIL, users: "" };
   return { partition: 0, next: n + 1, passedTo: 0, entries: { dead_letters: [entry] } };
 }
 

@@ -6,7 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { removingDamaged } from "../sqlite-cache.ts";
 import type { ThreadCall, ThreadReply } from "../thread-client.ts";
 import { CallOrder } from "./call-order.ts";
-import { unpackJournals } from "./packed-entries.ts";
+import { unpackProjections } from "./packed-entries.ts";
 import { Store, type StoreOptions } from "./store.ts";
 import type { StoreCall } from "./store-client.ts";
 
@@ -33,13 +33,13 @@ reply({ id: 0, value: store.start });
 function run(call: StoreCall): unknown {
   switch (call.method) {
     case "take":
-      return store.take(call.journal, { ...call.taken, entries: unpackJournals(call.taken.entries) });
+      return store.take(call.projection, { ...call.taken, entries: unpackProjections(call.taken.entries) });
     case "noteSent":
       return store.noteSent(call.places);
     case "newest":
-      return store.newest(call.journal, call.query);
+      return store.newest(call.projection, call.query);
     case "search":
-      return store.search(call.journal, call.query);
+      return store.search(call.projection, call.query);
     case "heldDeadLetters":
       return store.heldDeadLetters();
     case "deadLetterHours":
@@ -55,11 +55,11 @@ function run(call: StoreCall): unknown {
     case "alikeCounts":
       return store.alikeCounts(call.query);
     case "at":
-      return store.at(call.journal, call.places);
+      return store.at(call.projection, call.places);
     case "counts":
-      return store.counts(call.journal, call.query);
+      return store.counts(call.projection, call.query);
     case "outcomes":
-      return store.outcomes(call.journal, call.messageIds);
+      return store.outcomes(call.projection, call.messageIds);
     case "deliveriesOf":
       return store.deliveries.ofMessage(call.messageId);
     case "waiting":

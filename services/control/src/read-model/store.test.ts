@@ -1,7 +1,7 @@
 /** Rule: M4 of store.ts. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 import { ofEach, Store } from "./store.ts";
 
 const PARTITIONS = [0, 1];
@@ -29,7 +29,7 @@ it("M4: from where it says on, every record up to the next has its entry", () =>
         next.set(partition, offset + 1);
         nowMs += 1;
         const entry = { timeMs: timeMs ?? 0, partition, offset, place: 0, destinationId: "a", kind: "window_expired" };
-        const entries: readonly JournalEntry[] =
+        const entries: readonly ProjectionEntry[] =
           timeMs === null ? [] : [{ ...entry, messageId: "m", detail: DETAIL, users: "" }];
         const passedTo = timeMs === null ? offset + 1 : firstOffset;
         store.take("dead_letters", { partition, next: offset + 1, passedTo, entries: { dead_letters: entries } });

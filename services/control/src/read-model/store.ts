@@ -1,6 +1,6 @@
 /**
- * The read model's database: the journals, and the position up to which each topic was read. Its calls are synchronous,
- * as SQLite is here; it runs on a thread of its own (`store-worker.ts`), so that no disk holds up the API.
+ * The read model's database: the projections, and the position up to which each topic was read. Its calls are
+ * synchronous, as SQLite is here; it runs on a thread of its own (`store-worker.ts`), so that no disk holds up the API.
  *
  * Owns: the database with its file, and the open transaction.
  * M1  The entries and the position up to which they were read are written in one transaction: whatever ends the
@@ -32,14 +32,14 @@ import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } fr
 import {
   type CountQuery,
   type FoundEntries,
-  Journal,
-  type JournalBounds,
-  type JournalSearch,
   type KindCount,
   type MessageOutcome,
-} from "./journal.ts";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry, JournalQuery } from "./journal-entry.ts";
+  Projection,
+  type ProjectionBounds,
+  type ProjectionSearch,
+} from "./projection.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 
 /** Raised with every change of the tables. */
@@ -55,8 +55,8 @@ const TABLES = `
   ) WITHOUT ROWID, STRICT;
 `;
 
-/** The kinds of each journal's entries; `OTHER` stands for a kind of a later release. */
-export const JOURNALS = {
+/** The kinds of each projection's entries; `OTHER` stands for a kind of a later release. */
+export const PROJECTIONS = {
   attempts: [...ATTEMPT_OUTCOMES, OTHER],
   deferrals: [...DEFERRED_CAUSES, OTHER],
   dead_letters: [...DEAD_LETTER_REASONS, OTHER],
@@ -67,15 +67,15 @@ export const JOURNALS = {
   refused_requests: REFUSED_KINDS,
   destination_config: DESTINATION_STATES,
 } as const;
-export type JournalName = keyof typeof JOURNALS;
-/** The journals' names, in the order of `JOURNALS`. */
-export const JOURNAL_NAMES = Object.keys(JOURNALS) as readonly JournalName[];
+export type ProjectionName = keyof typeof PROJECTIONS;
+/** The projections' names, in the order of `PROJECTIONS`. */
+export const PROJECTION_NAMES = Object.keys(PROJECTIONS) as readonly ProjectionName[];
 
-const DEAD_LETTERS: JournalName = "dead_letters";
+const DEAD_LETTERS: ProjectionName = "dead_letters";
 
-/** One value for each journal. */
-export function ofEach<T>(make: (name: JournalName) => T): Readonly<Record<JournalName, T>> {
-  return Object.fromEntries(JOURNAL_NAMES.map((name) => [name, make(name)])) as Record<JournalName, T>;
+/** One value for each projection. */
+export function ofEach<T>(make: (name: ProjectionName) => T): Readonly<Record<ProjectionName, T>> {
+  return Object.fromEntries(PROJECTION_NAMES.map((name) => [name, make(name)])) as Record<ProjectionName, T>;
 }
 
 export interface StoreOptions {
@@ -83,9 +83,9 @@ export interface StoreOptions {
   readonly path: string | null;
   /** Names the cluster and its topics, with their ids. */
   readonly identity: string;
-  readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
+  readonly bounds: Readonly<Record<ProjectionName, ProjectionBounds>>;
   /** The bounds where the store ends up in memory. */
-  readonly memoryBounds: Readonly<Record<JournalName, JournalBounds>>;
+  readonly memoryBounds: Readonly<Record<ProjectionName, ProjectionBounds>>;
 }
 
 /** The next offset to read of a partition. */
@@ -94,31 +94,31 @@ export interface Position {
   readonly next: number;
 }
 
-/** Entries by their journal: a topic may fill several. */
-export type EntriesByJournal = Readonly<Partial<Record<JournalName, readonly JournalEntry[]>>>;
+/** Entries by their projection: a topic may fill several. */
+export type EntriesByProjection = Readonly<Partial<Record<ProjectionName, readonly ProjectionEntry[]>>>;
 
 /** A range of a partition in which every record has its entry: from `from` up to, and without, `next`. */
 export interface HeldRange extends Position {
   readonly from: number;
 }
 
-/** The entries that a follower read from one partition of a journal's topic. */
+/** The entries that a follower read from one partition of a projection's topic. */
 export interface Taken extends Position {
-  /** The offset after the last record that was passed over, or became no entry of the journal; 0 for none. */
+  /** The offset after the last record that was passed over, or became no entry of the projection; 0 for none. */
   readonly passedTo: number;
-  readonly entries: EntriesByJournal;
+  readonly entries: EntriesByProjection;
 }
 
 export interface StoreStart {
   /** Why the file was not used, or was made anew; null where neither happened. */
   readonly trouble: string | null;
-  readonly positions: Readonly<Record<JournalName, readonly Position[]>>;
-  readonly bounds: Readonly<Record<JournalName, JournalBounds>>;
+  readonly positions: Readonly<Record<ProjectionName, readonly Position[]>>;
+  readonly bounds: Readonly<Record<ProjectionName, ProjectionBounds>>;
 }
 
 export class Store {
   readonly #database: DatabaseSync;
-  readonly #journals: Readonly<Record<JournalName, Journal>>;
+  readonly #projections: Readonly<Record<ProjectionName, Projection>>;
   readonly deliveries: DeliveryTable;
   readonly #deadLetters: DeadLetterTable;
   readonly #health: HealthTable;
@@ -135,28 +135,28 @@ export class Store {
     const { database, trouble, isFile } = openCache(cache);
     this.#database = database;
     const bounds = isFile ? options.bounds : options.memoryBounds;
-    const optionsOf = (name: JournalName) => ({ name, kinds: JOURNALS[name], nowMs, ...bounds[name] });
+    const optionsOf = (name: ProjectionName) => ({ name, kinds: PROJECTIONS[name], nowMs, ...bounds[name] });
     this.deliveries = new DeliveryTable(database, optionsOf("deliveries"));
     this.#health = new HealthTable(database, nowMs);
-    const onNotHeld = ({ partition, offset }: JournalCursor) => this.#raise(partition, offset + 1);
-    const attempts = new Journal(database, optionsOf("attempts"));
-    const attemptsSince = (deadLetter: JournalEntry) => attempts.since(deadLetter);
+    const onNotHeld = ({ partition, offset }: ProjectionCursor) => this.#raise(partition, offset + 1);
+    const attempts = new Projection(database, optionsOf("attempts"));
+    const attemptsSince = (deadLetter: ProjectionEntry) => attempts.since(deadLetter);
     this.#deadLetters = new DeadLetterTable(database, { ...optionsOf(DEAD_LETTERS), onNotHeld, attemptsSince });
-    this.#journals = ofEach((name) => {
+    this.#projections = ofEach((name) => {
       if (name === "attempts") return attempts;
-      if (name === "deliveries") return this.deliveries.journal;
-      return name === DEAD_LETTERS ? this.#deadLetters.journal : new Journal(database, optionsOf(name));
+      if (name === "deliveries") return this.deliveries.projection;
+      return name === DEAD_LETTERS ? this.#deadLetters.projection : new Projection(database, optionsOf(name));
     });
     for (const { partition, from } of this.heldDeadLetters()) this.#deadLettersFrom.set(partition, from);
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
 
-  /** M1. The position is kept under the name of the journal by which the topic is followed. */
-  take(name: JournalName, { partition, next, passedTo, entries }: Taken): void {
+  /** M1. The position is kept under the name of the projection by which the topic is followed. */
+  take(name: ProjectionName, { partition, next, passedTo, entries }: Taken): void {
     this.#begin();
-    for (const journal of JOURNAL_NAMES) {
-      const ofIt = entries[journal] ?? [];
-      if (ofIt.length > 0) this.#tableOf(journal).add(ofIt);
+    for (const projection of PROJECTION_NAMES) {
+      const ofIt = entries[projection] ?? [];
+      if (ofIt.length > 0) this.#tableOf(projection).add(ofIt);
       this.#uncommitted += ofIt.length;
     }
     this.#deadLetters.noteAttempts(entries.attempts ?? []);
@@ -169,17 +169,17 @@ export class Store {
   }
 
   /** LM3 of dead-letter-mark.ts. */
-  noteSent(places: readonly JournalCursor[]): void {
+  noteSent(places: readonly ProjectionCursor[]): void {
     this.#begin();
     this.#deadLetters.noteSent(places);
   }
 
-  newest(name: JournalName, query: JournalQuery): readonly JournalEntry[] {
-    return this.#journals[name].newest(query);
+  newest(name: ProjectionName, query: ProjectionQuery): readonly ProjectionEntry[] {
+    return this.#projections[name].newest(query);
   }
 
-  search(name: JournalName, query: JournalSearch): FoundEntries {
-    return this.#journals[name].search(query);
+  search(name: ProjectionName, query: ProjectionSearch): FoundEntries {
+    return this.#projections[name].search(query);
   }
 
   /** M4. */
@@ -216,16 +216,16 @@ export class Store {
     return this.#deadLetters.alike.counts(query);
   }
 
-  at(name: JournalName, places: readonly JournalCursor[]): readonly JournalEntry[] {
-    return this.#journals[name].at(places);
+  at(name: ProjectionName, places: readonly ProjectionCursor[]): readonly ProjectionEntry[] {
+    return this.#projections[name].at(places);
   }
 
-  counts(name: JournalName, query: CountQuery): readonly KindCount[] {
-    return this.#journals[name].counts(query);
+  counts(name: ProjectionName, query: CountQuery): readonly KindCount[] {
+    return this.#projections[name].counts(query);
   }
 
-  outcomes(name: JournalName, messageIds: readonly string[]): readonly MessageOutcome[] {
-    return this.#journals[name].outcomes(messageIds);
+  outcomes(name: ProjectionName, messageIds: readonly string[]): readonly MessageOutcome[] {
+    return this.#projections[name].outcomes(messageIds);
   }
 
   /** The time up to which the health of destinations is written; null before the first minute. */
@@ -255,9 +255,9 @@ export class Store {
     this.#database.close();
   }
 
-  #tableOf(name: JournalName): Pick<Journal, "add"> {
+  #tableOf(name: ProjectionName): Pick<Projection, "add"> {
     if (name === "deliveries") return this.deliveries;
-    return name === DEAD_LETTERS ? this.#deadLetters : this.#journals[name];
+    return name === DEAD_LETTERS ? this.#deadLetters : this.#projections[name];
   }
 
   /** M2. A timer is set for as long as a transaction is open. */
@@ -281,7 +281,7 @@ export class Store {
     this.#raised.clear();
   }
 
-  #positions(name: JournalName): readonly Position[] {
+  #positions(name: ProjectionName): readonly Position[] {
     const rows = this.#database.prepare("SELECT partition, next FROM positions WHERE journal = ?").all(name);
     return rows.map((row) => ({ partition: Number(row["partition"]), next: Number(row["next"]) }));
   }

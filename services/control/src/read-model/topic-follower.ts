@@ -1,10 +1,10 @@
 /**
- * Follows every partition of a topic into a journal, for as long as the process runs.
+ * Follows every partition of a topic into a projection, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
  * TF1  A reader starts at the position in the store (M1 of store.ts), or at the topic's start.
- * TF2  A reader starts at most as many records before the end as the journal holds entries: nearly every record becomes
- *      at least one entry, so the journal would drop the entries of earlier records again.
+ * TF2  A reader starts at most as many records before the end as the projection holds entries: nearly every record
+ *      becomes at least one entry, so the projection would drop the entries of earlier records again.
  * TF3  A reader that fails is started again at the next look, from the store's position. When somebody made the topic
  *      anew (LR3, LR5 of log-reader.ts), everything held of it is void: the follower tells its owner, once, to begin
  *      again. The follower waits for a topic that does not exist yet, and follows partitions that are added.
@@ -29,8 +29,8 @@ import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { followedSchemas } from "../followed-schemas.ts";
 import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
 import { EntriesStep } from "./entries-step.ts";
-import type { JournalEntry } from "./journal-entry.ts";
-import type { EntriesByJournal, JournalName } from "./store.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
+import type { EntriesByProjection, ProjectionName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 
 /**
@@ -63,8 +63,8 @@ export interface Reading {
 
 export interface TopicFollowerOptions<T> {
   readonly topic: string;
-  /** The journal under whose name the positions are kept, and by whose bounds the topic is read. */
-  readonly journal: JournalName;
+  /** The projection under whose name the positions are kept, and by whose bounds the topic is read. */
+  readonly projection: ProjectionName;
   /** The id of the topic whose positions the store has; empty where it is not known. */
   readonly topicId: string;
   /** Called when somebody made the topic anew. */
@@ -73,14 +73,14 @@ export interface TopicFollowerOptions<T> {
   readonly codec: Codec<T>;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly unknownSchemaMs: number;
-  readonly toEntries: (value: T, record: IncomingRecord) => EntriesByJournal;
+  readonly toEntries: (value: T, record: IncomingRecord) => EntriesByProjection;
   /** The entries of a record without a value; none by default. */
-  readonly toRemoval?: (record: IncomingRecord) => EntriesByJournal;
-  /** Gets the entries of the journal, or of `recentOf`, as they are read (TF5). */
-  readonly recent?: RecentEntries<JournalEntry> | undefined;
-  readonly recentOf?: JournalName;
+  readonly toRemoval?: (record: IncomingRecord) => EntriesByProjection;
+  /** Gets the entries of the projection, or of `recentOf`, as they are read (TF5). */
+  readonly recent?: RecentEntries<ProjectionEntry> | undefined;
+  readonly recentOf?: ProjectionName;
   /** These entries with what the store has noted of each; as they were read where it is absent. */
-  readonly withNotes?: (entries: readonly JournalEntry[]) => Promise<readonly JournalEntry[]>;
+  readonly withNotes?: (entries: readonly ProjectionEntry[]) => Promise<readonly ProjectionEntry[]>;
 }
 
 export class TopicFollower<T> {
@@ -109,11 +109,11 @@ export class TopicFollower<T> {
   constructor(connection: KafkaConnection, options: TopicFollowerOptions<T>) {
     this.#connection = connection;
     this.#options = options;
-    const { store, journal, recent, topicId } = options;
+    const { store, projection, recent, topicId } = options;
     recent?.beginTopic(topicId);
     const { signal } = this.#closing;
     this.#schemas = followedSchemas({ connection, ...options }, "follower_waits_for_schema", signal);
-    this.#positions = new Map(store.start.positions[journal].map(({ partition, next }) => [partition, next]));
+    this.#positions = new Map(store.start.positions[projection].map(({ partition, next }) => [partition, next]));
     this.#lookLater(0);
   }
 
@@ -174,12 +174,12 @@ export class TopicFollower<T> {
 
   /** TF3. */
   async #look(): Promise<void> {
-    const { topic, topicId, journal, store } = this.#options;
+    const { topic, topicId, projection, store } = this.#options;
     // A partition without a leader is looked for again; the others are followed meanwhile.
     const { offsets: ends, leaderless } = await ledOffsets(this.#connection, topic);
     for (const { partition, end } of ends) {
       if (this.#readers.has(partition) || this.#isClosed) continue;
-      const lowest = Math.max(0, end - store.start.bounds[journal].maxEntries);
+      const lowest = Math.max(0, end - store.start.bounds[projection].maxEntries);
       const stored = this.#positions.get(partition) ?? 0;
       if (lowest > stored) this.#passedTo.set(partition, lowest);
       const from = this.#beginRecent(partition, Math.max(stored, lowest), ends);
@@ -221,13 +221,13 @@ export class TopicFollower<T> {
   }
 
   async #take(partition: number, records: readonly IncomingRecord[]): Promise<void> {
-    const { journal, store, recent, recentOf = journal } = this.#options;
+    const { projection, store, recent, recentOf = projection } = this.#options;
     const stored = this.#positions.get(partition) ?? 0;
     let step = new EntriesStep();
     for (const { value } of records) if (value !== null) this.#schemas.ahead(value);
     for (const [index, record] of records.entries()) {
       const read = await this.#read(record, stored);
-      if ((read[journal] ?? []).length === 0) this.#passedTo.set(partition, record.offset + 1);
+      if ((read[projection] ?? []).length === 0) this.#passedTo.set(partition, record.offset + 1);
       step.add(read);
       const next = record.offset + 1;
       // The entries that the store has already go to watching callers alone.
@@ -235,7 +235,7 @@ export class TopicFollower<T> {
       if (this.#isClosed) return;
       if (next > stored) {
         const passedTo = this.#passedTo.get(partition) ?? 0;
-        await store.take(journal, { partition, next, passedTo, entries: step.entries });
+        await store.take(projection, { partition, next, passedTo, entries: step.entries });
         this.#positions.set(partition, next);
         this.#noteReading();
       }
@@ -246,13 +246,13 @@ export class TopicFollower<T> {
   }
 
   /** TF5. Who rebuilds the store asks it nothing: what is read then is no longer recent at the end. */
-  async #withNotes(entries: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
+  async #withNotes(entries: readonly ProjectionEntry[]): Promise<readonly ProjectionEntry[]> {
     const { withNotes } = this.#options;
     return withNotes === undefined || (this.behind ?? 0) > REWIND_RECORDS ? entries : await withNotes(entries);
   }
 
   /** TF4. A record below `stored` that cannot be decoded was put aside before. */
-  async #read(record: IncomingRecord, stored: number): Promise<EntriesByJournal> {
+  async #read(record: IncomingRecord, stored: number): Promise<EntriesByProjection> {
     const { codec, toEntries, toRemoval, unreadable } = this.#options;
     if (record.value === null) return toRemoval?.(record) ?? {};
     await this.#schemas.prefetch(record.value);
@@ -288,7 +288,7 @@ export class TopicFollower<T> {
   }
 }
 
-function toRecent(entry: JournalEntry): ReadEntry<JournalEntry> {
+function toRecent(entry: ProjectionEntry): ReadEntry<ProjectionEntry> {
   const { offset, place, detail, users } = entry;
   return { offset, place, value: entry, bytes: ENTRY_BYTES + detail.length + users.length };
 }

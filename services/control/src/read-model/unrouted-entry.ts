@@ -1,7 +1,7 @@
-/** Events that led to no delivery as entries of their journal, and back. */
+/** Events that led to no delivery as entries of their projection, and back. */
 import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
-import type { JournalCursor } from "./journal-cursor.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 /** An event that led to no delivery, and its source. */
 export interface ListedUnrouted extends UnroutedEvent {
@@ -14,8 +14,8 @@ type UnroutedDetail = Omit<ListedUnrouted, "unroutedAtMs" | "cause" | "messageId
 /** The entries of a record's events; an entry's place is the event's index in the record, and it has no destination. */
 export function unroutedEntries(
   { sourceId, unroutedAtMs, events }: UnroutedEvents,
-  { partition, offset }: Pick<JournalCursor, "partition" | "offset">,
-): readonly JournalEntry[] {
+  { partition, offset }: Pick<ProjectionCursor, "partition" | "offset">,
+): readonly ProjectionEntry[] {
   return events.map(({ messageId, cause, ...rest }, place) => {
     const detail: UnroutedDetail = { sourceId, ...rest };
     const named = { partition, offset, place, destinationId: "", messageId };
@@ -24,7 +24,7 @@ export function unroutedEntries(
 }
 
 /** Reads back what `unroutedEntries` made. */
-export function unroutedFromEntry({ timeMs, kind, messageId, detail }: JournalEntry): ListedUnrouted {
+export function unroutedFromEntry({ timeMs, kind, messageId, detail }: ProjectionEntry): ListedUnrouted {
   const rest = JSON.parse(detail) as UnroutedDetail;
   return { ...rest, messageId, unroutedAtMs: timeMs, cause: kind as ListedUnrouted["cause"] };
 }

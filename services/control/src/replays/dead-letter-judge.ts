@@ -11,7 +11,7 @@ import { Problem } from "../http/problem.ts";
 import { urlsTaken } from "../read-model/dead-letter-mark.ts";
 import type { DeadLetterRow } from "../read-model/dead-letter-row.ts";
 import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
-import type { MessageOutcome } from "../read-model/journal.ts";
+import type { MessageOutcome } from "../read-model/projection.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { isEntrySuppressed } from "../suppressions/listed-users.ts";
 import { type FoundDeadLetter, isDeadLetterSuppressed } from "./dead-letter-reader.ts";

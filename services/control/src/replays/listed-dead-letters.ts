@@ -11,11 +11,11 @@ import {
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { judgedFromEntry } from "../read-model/dead-letter-entry.ts";
 import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
-const JOURNAL = "dead_letters";
+const PROJECTION = "dead_letters";
 /** How many entries one query answers at the most, and how many it looks through. */
 const STEP = 2000;
 const LOOK_THROUGH = 20_000;
@@ -25,7 +25,7 @@ export interface ListedDeadLetter {
   readonly facts: DeadLetterFacts;
   /** The URLs that were dead. */
   readonly urls: readonly string[];
-  /** See JournalEntry. */
+  /** See ProjectionEntry. */
   readonly users: string;
 }
 
@@ -71,7 +71,7 @@ export async function someListed(
     .reduce((sum, { count }) => sum + count, 0);
 }
 
-export function listedFrom(entries: readonly JournalEntry[]): readonly ListedDeadLetter[] {
+export function listedFrom(entries: readonly ProjectionEntry[]): readonly ListedDeadLetter[] {
   return entries.map((entry) => ({ ...judgedFromEntry(entry), users: entry.users }));
 }
 
@@ -93,9 +93,9 @@ export async function* listedDeadLetters(
   const asked = { ...indexed, texts: deadLetterTexts(filter), limit: STEP, lookThrough: LOOK_THROUGH };
   // The dead letters of a message are found by its id, however many others there are.
   for (const messageId of new Set(filter.messageIds ?? [undefined])) {
-    let after: JournalCursor | undefined;
+    let after: ProjectionCursor | undefined;
     do {
-      const { entries, end } = await readModel.search(JOURNAL, { ...asked, messageId, after });
+      const { entries, end } = await readModel.search(PROJECTION, { ...asked, messageId, after });
       const deadLetters = listedFrom(entries).filter(({ facts }) => isIn(facts) && fits(facts));
       if (deadLetters.length > 0) yield deadLetters;
       after = end ?? undefined;

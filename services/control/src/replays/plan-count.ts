@@ -9,7 +9,7 @@ import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
 import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "../read-model/dead-letter-row.ts";
 import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { AlikeJudge, DeadLetterJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";
@@ -36,7 +36,7 @@ interface AlikeCount extends AlikeJudge {
   readonly count: Counted;
 }
 
-type KeptCursor = { -readonly [Key in keyof JournalCursor]: JournalCursor[Key] };
+type KeptCursor = { -readonly [Key in keyof ProjectionCursor]: ProjectionCursor[Key] };
 
 export interface PlanCountParts {
   readonly judge: Pick<DeadLetterJudge, "judge" | "byRow">;
@@ -104,7 +104,7 @@ export class PlanCount {
   }
 
   /** The places of the newest rows that matched, which become samples. */
-  get newestRows(): readonly JournalCursor[] {
+  get newestRows(): readonly ProjectionCursor[] {
     return this.#newest;
   }
 
@@ -144,7 +144,7 @@ export class PlanCount {
   }
 
   /** Takes dead letters by how many are alike, as `alikeAsked` asked. Answers as `takeRows`. */
-  takeAlike({ counts, apart, newest }: AlikeCounts): readonly JournalCursor[] {
+  takeAlike({ counts, apart, newest }: AlikeCounts): readonly ProjectionCursor[] {
     for (const [id, count] of counts) {
       this.looked += count;
       const alike = this.#alike.get(id);
@@ -157,8 +157,8 @@ export class PlanCount {
   }
 
   /** Takes dead letters by their rows. Answers the places of the dead letters that must be taken whole. */
-  takeRows(partition: number, rows: DeadLetterRows): readonly JournalCursor[] {
-    const whole: JournalCursor[] = [];
+  takeRows(partition: number, rows: DeadLetterRows): readonly ProjectionCursor[] {
+    const whole: ProjectionCursor[] = [];
     const leftOut = { ...this.leftOut };
     const leave = this.#left.of(partition);
     eachRow(rows, partition, (row) => {
@@ -218,7 +218,7 @@ export class PlanCount {
    * Keeps a row if it is among the newest. It runs for each of a million rows, mostly in the order of their times, and
    * makes no new objects.
    */
-  #keepNewest(row: Omit<JournalCursor, "place">): void {
+  #keepNewest(row: Omit<ProjectionCursor, "place">): void {
     const newest = this.#newest;
     const last = newest.at(-1);
     const isFull = newest.length === SAMPLES;
@@ -244,16 +244,16 @@ export class PlanCount {
 }
 
 /** Whether a dead letter comes before another in the order of `newestFirst`; here each dead letter has one place. */
-function isNewer(one: Omit<JournalCursor, "place">, other: Omit<JournalCursor, "place">): boolean {
+function isNewer(one: Omit<ProjectionCursor, "place">, other: Omit<ProjectionCursor, "place">): boolean {
   if (one.timeMs !== other.timeMs) return one.timeMs > other.timeMs;
   return one.partition === other.partition ? one.offset > other.offset : one.partition > other.partition;
 }
 
-function timed({ deadAtMs: timeMs, partition, offset }: DeadLetterFacts): Omit<JournalCursor, "place"> {
+function timed({ deadAtMs: timeMs, partition, offset }: DeadLetterFacts): Omit<ProjectionCursor, "place"> {
   return { timeMs, partition, offset };
 }
 
-function cursorOf({ timeMs, partition, offset }: DeadLetterRow): JournalCursor {
+function cursorOf({ timeMs, partition, offset }: DeadLetterRow): ProjectionCursor {
   return { timeMs, partition, offset, place: 0 };
 }
 

@@ -6,7 +6,7 @@ import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { deadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { ofEach, Store } from "../read-model/store.ts";
 import { PlaceSet } from "./place-set.ts";
 import { PastPlans } from "./plan-dead-letters.ts";
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => store.close());
 
-function deadLetterAt(offset: number, days: number, replayedFrom?: number): JournalEntry {
+function deadLetterAt(offset: number, days: number, replayedFrom?: number): ProjectionEntry {
   const facts = { sourceId: "src", type: "track", event: null, reasonClass: "receiver", userIds: [], errors: ["503"] };
   const again = replayedFrom === undefined ? {} : { replayedFrom: `t/0/${replayedFrom}` };
   const detail = JSON.stringify({ ...facts, lastAttempt: [{ url: "https://a.example" }], ...again });
@@ -34,7 +34,7 @@ function deadLetterAt(offset: number, days: number, replayedFrom?: number): Jour
   return { ...place, destinationId: "dst_1", kind: "window_expired", messageId, detail, users: "" };
 }
 
-function take(...entries: readonly JournalEntry[]): void {
+function take(...entries: readonly ProjectionEntry[]): void {
   store.take("dead_letters", { partition: 0, next: entries.length, passedTo: 0, entries: { dead_letters: entries } });
 }
 

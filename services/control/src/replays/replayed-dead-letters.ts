@@ -17,11 +17,11 @@ import type { Clock } from "@posthaste/core/time";
 import { Problem } from "../http/problem.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { isUndecided } from "../read-model/dead-letter-mark.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
 
-const JOURNAL = "dead_letters";
+const PROJECTION = "dead_letters";
 /** How long, in ms, deliveries and attempts stay in their topics. */
 const ATTEMPTS_KEEP_MS = 7 * 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -62,9 +62,9 @@ export class ReplayedDeadLetters {
     const untilMs = clock.nowMs() - ATTEMPTS_KEEP_MS;
     const isSent = past.sentBefore(untilMs);
     let noted = 0;
-    let after: JournalCursor | undefined;
+    let after: ProjectionCursor | undefined;
     while (isSent !== null && !this.#closing.signal.aborted) {
-      const deadLetters = await readModel.newest(JOURNAL, { untilMs, limit: STEP, after });
+      const deadLetters = await readModel.newest(PROJECTION, { untilMs, limit: STEP, after });
       const found = deadLetters.filter((each) => isUndecided(each.mark ?? 0) && isSent(factsFromEntry(each)));
       if (found.length > 0) {
         await readModel.noteSent(
@@ -90,7 +90,7 @@ export class ReplayedDeadLetters {
   /** Whether a pass was made to its end. */
   async #pass(): Promise<boolean> {
     const { readModel, log } = this.#options;
-    if (!readModel.isComplete(JOURNAL)) return false;
+    if (!readModel.isComplete(PROJECTION)) return false;
     try {
       const deadLetters = await this.note();
       if (deadLetters > 0) log.info({ event: "replayed_dead_letters_noted", deadLetters });

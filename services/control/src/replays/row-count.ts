@@ -8,11 +8,11 @@
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { lastOffset, lengthOfRows } from "../read-model/dead-letter-row.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import { type DeadLettersReadModel, listedFrom } from "./listed-dead-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
 
-const JOURNAL = "dead_letters";
+const PROJECTION = "dead_letters";
 /** How many rows are asked for at a time: a few milliseconds of either thread. */
 const STEP = 20_000;
 /**
@@ -47,7 +47,7 @@ export async function countRows(
       if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
     }
   }
-  const newest = listedFrom(await readModel.at(JOURNAL, count.newestRows));
+  const newest = listedFrom(await readModel.at(PROJECTION, count.newestRows));
   for (const { facts } of newest) count.sample(facts);
 }
 
@@ -68,10 +68,10 @@ async function countAlike(
 async function takeWhole(
   readModel: DeadLettersReadModel,
   count: PlanCount,
-  whole: readonly JournalCursor[],
+  whole: readonly ProjectionCursor[],
 ): Promise<void> {
   for (let from = 0; from < whole.length; from += WHOLE_STEP) {
-    await count.take(listedFrom(await readModel.at(JOURNAL, whole.slice(from, from + WHOLE_STEP))));
+    await count.take(listedFrom(await readModel.at(PROJECTION, whole.slice(from, from + WHOLE_STEP))));
   }
 }
 

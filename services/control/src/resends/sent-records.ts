@@ -22,7 +22,7 @@ import { Problem } from "../http/problem.ts";
 import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
-import type { JournalEntry } from "../read-model/journal-entry.ts";
+import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type RecordPlace, readRecord } from "../read-record.ts";
 
@@ -207,7 +207,7 @@ export class SentRecords {
 }
 
 /** Whether a purged dead letter is the newest entry. */
-function isEnd(purged: readonly JournalEntry[], others: readonly JournalEntry[]): boolean {
+function isEnd(purged: readonly ProjectionEntry[], others: readonly ProjectionEntry[]): boolean {
   return purged.some((deadLetter) => others.every(({ timeMs }) => timeMs <= deadLetter.timeMs));
 }
 
@@ -217,7 +217,7 @@ function isAsked(delivery: Delivery, { messageId, destinationId, sourceId }: Ask
 }
 
 /** The place that an entry names; none in an entry of an earlier release. */
-function placeOf({ timeMs: atMs }: JournalEntry, said: LoggedDelivery, names: TopicNames): readonly KnownPlace[] {
+function placeOf({ timeMs: atMs }: ProjectionEntry, said: LoggedDelivery, names: TopicNames): readonly KnownPlace[] {
   const { recordDelayMs, recordPartition: partition, recordOffset: offset } = said;
   if (recordDelayMs === null || partition === null || offset === null) return [];
   const topic = recordDelayMs === 0 ? names.deliveries : retryTopicName(names, recordDelayMs);

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { freshness } from "../http/freshness.ts";
 import { isoTime } from "../http/moment.ts";
 import type { ListedRefusal } from "../read-model/activity-entry.ts";
-import type { JournalCursor } from "../read-model/journal-cursor.ts";
+import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
 import type { TailedEvent } from "./newest-events.ts";
 import { adviceFor } from "./refusal-advice.ts";
@@ -77,7 +77,7 @@ export function viewTaken({ event, partition, offset }: TailedEvent): SourceCall
   };
 }
 
-type Placed = Pick<JournalCursor, "partition" | "offset" | "place">;
+type Placed = Pick<ProjectionCursor, "partition" | "offset" | "place">;
 
 export function viewRejected(call: ListedRejectedCall, { partition, offset, place }: Placed): SourceCall {
   const { code, message, rejectedAtMs, event, userKey, messageId } = call;

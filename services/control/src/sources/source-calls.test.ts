@@ -19,7 +19,7 @@ it("a source's calls are counted from the moment that was asked for, though what
     { limit: 50, sinceMs: NOW_MS - 30_000, nowMs: NOW_MS },
     {
       readModel: {
-        newest: async (journal) => (journal === "source_activity" ? entries : []),
+        newest: async (projection) => (projection === "source_activity" ? entries : []),
         freshness: () => FRESH,
       },
       tail: { newest: async () => ({ events: [], freshness: FRESH }) },

@@ -13,7 +13,7 @@ import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Route } from "../http/route.ts";
 import { reproduce } from "./reproduction.ts";
 import { placeOf } from "./unreadable-entries.ts";
-import { UnreadableJournal } from "./unreadable-journal.ts";
+import { UnreadableLog } from "./unreadable-log.ts";
 import { unreadableRoutes } from "./unreadable-routes.ts";
 
 export interface OpenUnreadableOptions {
@@ -28,8 +28,8 @@ export interface OpenUnreadableOptions {
 export interface OpenUnreadable {
   readonly routes: readonly Route[];
   /**
-   * Puts aside a record that control cannot read, unless the journal holds it already: control reads the topic from its
-   * start at each start, and meets the same record again.
+   * Puts aside a record that control cannot read, unless the log of unreadable records holds it already: control reads
+   * the topic from its start at each start, and meets the same record again.
    */
   put(record: IncomingRecord, error: PosthasteError): Promise<void>;
   close(): Promise<void>;
@@ -38,8 +38,8 @@ export interface OpenUnreadable {
 export async function openUnreadable(options: OpenUnreadableOptions): Promise<OpenUnreadable> {
   const { connection, names, clock, trail, fail } = options;
   const topic = names.unreadable;
-  const journal = new UnreadableJournal(connection, topic);
-  await journal.start(fail);
+  const unreadableLog = new UnreadableLog(connection, topic);
+  await unreadableLog.start(fail);
   const producer = await createProducer(connection, { name: "unreadable", topics: [topic] });
   const from = [
     names.attempts,
@@ -54,17 +54,17 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
   });
   return {
     routes: unreadableRoutes({
-      journal,
+      unreadableLog,
       clock,
       trail,
       reproduce: (entries, audited) => reproduce(connection, names, entries, audited),
     }),
     put: async (record, error) => {
-      await journal.caughtUp();
-      if (!journal.has(placeOf(record))) await records.put(record, error);
+      await unreadableLog.caughtUp();
+      if (!unreadableLog.has(placeOf(record))) await records.put(record, error);
     },
     close: async () => {
-      await Promise.all([journal.close(), producer.close()]);
+      await Promise.all([unreadableLog.close(), producer.close()]);
     },
   };
 }

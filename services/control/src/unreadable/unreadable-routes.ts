@@ -12,10 +12,10 @@ import { Lanes } from "../lanes.ts";
 import type { Reproduced } from "./reproduction.ts";
 import { decodeUnreadableCursor, encodeUnreadableCursor } from "./unreadable-cursor.ts";
 import { newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
-import type { UnreadableJournal } from "./unreadable-journal.ts";
+import type { UnreadableLog } from "./unreadable-log.ts";
 
 export interface UnreadableRoutesOptions {
-  readonly journal: UnreadableJournal;
+  readonly unreadableLog: UnreadableLog;
   readonly clock: Clock;
   readonly trail: AuditTrail;
   readonly reproduce: (entries: readonly UnreadableEntry[], audited: readonly OutgoingRecord[]) => Promise<Reproduced>;
@@ -68,7 +68,12 @@ const reproduceAnswer = z.object({
 
 const NONE_REPRODUCED = { reproduced: 0, refused: 0, refusedPlaces: [], nextCursor: null };
 
-export function unreadableRoutes({ journal, reproduce, trail, clock }: UnreadableRoutesOptions): readonly Route[] {
+export function unreadableRoutes({
+  unreadableLog,
+  reproduce,
+  trail,
+  clock,
+}: UnreadableRoutesOptions): readonly Route[] {
   const lanes = new Lanes();
   return [
     defineRoute({
@@ -84,9 +89,9 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
       },
       handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
         const after = cursor === undefined ? null : decodeUnreadableCursor(cursor);
-        const fresh = await refreshed(journal, clock);
+        const fresh = await refreshed(unreadableLog, clock);
         // The last entry of the page before may no longer exist, so its name is compared, not looked up.
-        const rest = journal
+        const rest = unreadableLog
           .entries()
           .filter((entry) => fits(entry, wanted) && (reproduced === "true" || !entry.isReproduced))
           .filter((entry) => after === null || newestFirst(entry, after) > 0);
@@ -107,9 +112,9 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
       handle: ({ body: { dryRun, cursor, ...wanted }, by }) =>
         lanes.inTurn("", async () => {
           const behind = cursor === undefined ? null : decodeUnreadableCursor(cursor);
-          await refreshed(journal, clock);
+          await refreshed(unreadableLog, clock);
           // The oldest come first, in the order in which the services put them aside.
-          const fitting = journal
+          const fitting = unreadableLog
             .entries()
             .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted))
             .filter((entry) => behind === null || newestFirst(entry, behind) < 0)
@@ -120,7 +125,7 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
           const to = { ...wanted, records: chosen.length };
           const audited = trail.recordsOf(by, { target: "unreadable", from: null, to });
           const { count, refused, gone } = await reproduce(chosen, audited);
-          for (const entry of gone) journal.drop(entry);
+          for (const entry of gone) unreadableLog.drop(entry);
           return {
             ...{ matched: fitting.length - gone.length, reproduced: count, refused: refused.length },
             refusedPlaces: refused.map(placeOf),
@@ -131,11 +136,11 @@ export function unreadableRoutes({ journal, reproduce, trail, clock }: Unreadabl
   ];
 }
 
-/** Brings the journal up to date with the topic and tells how fresh it is. */
-async function refreshed(journal: UnreadableJournal, clock: Clock): Promise<Freshness> {
+/** Brings the log of unreadable records up to date with the topic and tells how fresh it is. */
+async function refreshed(unreadableLog: UnreadableLog, clock: Clock): Promise<Freshness> {
   const askedMs = clock.nowMs();
   try {
-    await journal.refresh(REFRESH_MS);
+    await unreadableLog.refresh(REFRESH_MS);
   } catch {
     throw new Problem("unavailable", "the unreadable records are still being read: try again soon");
   }

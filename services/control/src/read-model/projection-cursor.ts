@@ -1,7 +1,7 @@
-/** The order of a journal's entries. This file needs nothing of HTTP: the store's thread loads it. */
+/** The order of a projection's entries. This file needs nothing of HTTP: the store's thread loads it. */
 
-/** What orders a journal: an entry's time, then its place in its topic. */
-export interface JournalCursor {
+/** What orders a projection: an entry's time, then its place in its topic. */
+export interface ProjectionCursor {
   readonly timeMs: number;
   readonly partition: number;
   readonly offset: number;
@@ -10,7 +10,7 @@ export interface JournalCursor {
 }
 
 /** Below 0 where `one` comes before `other`. */
-export function newestFirst(one: JournalCursor, other: JournalCursor): number {
+export function newestFirst(one: ProjectionCursor, other: ProjectionCursor): number {
   return (
     other.timeMs - one.timeMs || other.partition - one.partition || other.offset - one.offset || other.place - one.place
   );

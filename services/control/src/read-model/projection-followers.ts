@@ -1,4 +1,4 @@
-/** Which topic fills which journal, and the entries that its records become. */
+/** Which topic fills which projection, and the entries that its records become. */
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -15,17 +15,17 @@ import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { destinationEntries } from "./destination-entry.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
-import type { JournalName } from "./store.ts";
+import type { ProjectionName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 import { type Reading, TopicFollower, type TopicFollowerOptions } from "./topic-follower.ts";
 import { unroutedEntries } from "./unrouted-entry.ts";
 
-/** How far a journal has been read; see TopicFollower. */
+/** How far a projection has been read; see TopicFollower. */
 export type Followed = Pick<TopicFollower<unknown>, "behind" | "asOfMs">;
 
-export interface JournalCodecs {
+export interface ProjectionCodecs {
   readonly attempts: Codec<AttemptBatch>;
   readonly deadLetters: Codec<DeadLetter>;
   readonly unrouted: Codec<UnroutedEvents>;
@@ -35,7 +35,7 @@ export interface JournalCodecs {
   readonly destinations: Codec<DestinationRecord>;
 }
 
-export async function openJournalCodecs(openCodec: OpenCodec): Promise<JournalCodecs> {
+export async function openProjectionCodecs(openCodec: OpenCodec): Promise<ProjectionCodecs> {
   const [attempts, deadLetters, unrouted, rejectedCalls, sourceActivity, destinations] = await Promise.all([
     openCodec<AttemptBatch>("attempt-batch"),
     openCodec<DeadLetter>("dead-letter"),
@@ -49,9 +49,9 @@ export async function openJournalCodecs(openCodec: OpenCodec): Promise<JournalCo
 
 type Shared = Pick<TopicFollowerOptions<unknown>, "store" | "unreadable" | "unknownSchemaMs" | "onRemade">;
 
-export interface JournalFollowers {
+export interface ProjectionFollowers {
   readonly followers: readonly { readonly close: () => Promise<void> }[];
-  readonly followed: Readonly<Record<JournalName, Followed>>;
+  readonly followed: Readonly<Record<ProjectionName, Followed>>;
   /** The first reading of all topics together; null while no topic is being read for the first time. */
   readonly reading: () => Reading | null;
 }
@@ -60,24 +60,24 @@ interface FollowedTopics {
   readonly names: TopicNames;
   /** Each topic's id by its name; empty for a topic that did not exist, or where the cluster has no topic ids. */
   readonly topicIds: ReadonlyMap<string, string>;
-  readonly codecs: JournalCodecs;
-  readonly recent: RecentJournals;
+  readonly codecs: ProjectionCodecs;
+  readonly recent: RecentProjections;
 }
 
-/** The journals whose entries go to watching callers as they come. */
-type RecentJournal = "attempts" | "dead_letters" | "rejected_calls" | "refused_requests";
-export type RecentJournals = Readonly<Record<RecentJournal, RecentEntries<JournalEntry>>>;
+/** The projections whose entries go to watching callers as they come. */
+type RecentProjection = "attempts" | "dead_letters" | "rejected_calls" | "refused_requests";
+export type RecentProjections = Readonly<Record<RecentProjection, RecentEntries<ProjectionEntry>>>;
 
 /** Begins to follow the topics; each follower is to be closed. */
-export function followJournals(
+export function followProjections(
   connection: KafkaConnection,
   { names, topicIds, codecs, recent, ...shared }: Shared & FollowedTopics,
-): JournalFollowers {
+): ProjectionFollowers {
   const ofTopic = (topic: string) => ({ topic, topicId: topicIds.get(topic) ?? "" });
   const attempts = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.attempts),
-    journal: "attempts",
+    projection: "attempts",
     recent: recent.attempts,
     codec: codecs.attempts,
     toEntries: (batch, record) => ({
@@ -89,7 +89,7 @@ export function followJournals(
   const deadLetters = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.deadLetters),
-    journal: "dead_letters",
+    projection: "dead_letters",
     recent: recent.dead_letters,
     codec: codecs.deadLetters,
     withNotes: (entries) => deadLettersWithMarks(shared.store, entries),
@@ -101,14 +101,14 @@ export function followJournals(
   const unrouted = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.unrouted),
-    journal: "unrouted",
+    projection: "unrouted",
     codec: codecs.unrouted,
     toEntries: (events, record) => ({ unrouted: unroutedEntries(events, record) }),
   });
   const rejectedCalls = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.rejectedCalls),
-    journal: "rejected_calls",
+    projection: "rejected_calls",
     recent: recent.rejected_calls,
     codec: codecs.rejectedCalls,
     toEntries: (calls, record) => ({ rejected_calls: rejectedCallEntries(calls, record) }),
@@ -116,7 +116,7 @@ export function followJournals(
   const activity = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.sourceActivity),
-    journal: "source_activity",
+    projection: "source_activity",
     recent: recent.refused_requests,
     recentOf: "refused_requests",
     codec: codecs.sourceActivity,
@@ -128,7 +128,7 @@ export function followJournals(
   const destinations = new TopicFollower(connection, {
     ...shared,
     ...ofTopic(names.destinationConfig),
-    journal: "destination_config",
+    projection: "destination_config",
     codec: codecs.destinations,
     toEntries: (destination, record) => ({ destination_config: destinationEntries(destination, record) }),
     toRemoval: (record) => ({ destination_config: destinationEntries(null, record) }),
@@ -148,8 +148,8 @@ export function followJournals(
 /** A dead letter that the store does not hold stays without a mark. */
 async function deadLettersWithMarks(
   store: Pick<StoreClient, "at">,
-  entries: readonly JournalEntry[],
-): Promise<readonly JournalEntry[]> {
+  entries: readonly ProjectionEntry[],
+): Promise<readonly ProjectionEntry[]> {
   if (entries.length === 0) return entries;
   const places = entries.map(({ timeMs, partition, offset, place }) => ({ timeMs, partition, offset, place }));
   const held = await store.at("dead_letters", places);
@@ -162,7 +162,7 @@ function sumOf(readings: readonly Reading[]): Reading | null {
   return readings.reduce((sum, { left, of }) => ({ left: sum.left + left, of: sum.of + of }), { left: 0, of: 0 });
 }
 
-/** The state of a journal that two topics fill. */
+/** The state of a projection that two topics fill. */
 function both(one: Followed, other: Followed): Followed {
   return {
     get behind() {

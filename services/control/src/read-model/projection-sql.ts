@@ -1,13 +1,13 @@
-/** A journal's filters as SQL, and a row as an entry. */
+/** A projection's filters as SQL, and a row as an entry. */
 import type { SQLInputValue } from "node:sqlite";
-import type { JournalEntry, JournalFilter, JournalQuery } from "./journal-entry.ts";
+import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "./projection-entry.ts";
 
 /** The order of a list: the newest first. */
 export const NEWEST_FIRST = "time DESC, log_partition DESC, log_offset DESC, place DESC";
 
-/** `horizonMs`: the journal shows no older entries. */
+/** `horizonMs`: the projection shows no older entries. */
 export function conditionsOf(
-  filter: JournalFilter & Pick<JournalQuery, "after">,
+  filter: ProjectionFilter & Pick<ProjectionQuery, "after">,
   horizonMs: number,
 ): { readonly conditions: string[]; readonly values: SQLInputValue[] } {
   const conditions = ["time >= ?"];
@@ -32,16 +32,16 @@ export function conditionsOf(
 }
 
 /**
- * JN4 of journal.ts. The index is named here: without statistics, SQLite's planner prefers two equalities to one
+ * JN4 of projection.ts. The index is named here: without statistics, SQLite's planner prefers two equalities to one
  *     message id.
  */
-export function indexOf(name: string, { destinationId, kind, messageId }: JournalFilter): string {
+export function indexOf(name: string, { destinationId, kind, messageId }: ProjectionFilter): string {
   if (messageId !== undefined) return `INDEXED BY ${name}_by_message`;
   if (destinationId !== undefined) return `INDEXED BY ${name}_by_destination`;
   return kind === undefined ? "NOT INDEXED" : `INDEXED BY ${name}_by_kind`;
 }
 
-export function toEntry(row: Record<string, unknown>): JournalEntry {
+export function toEntry(row: Record<string, unknown>): ProjectionEntry {
   const entry = {
     timeMs: Number(row["time"]),
     partition: Number(row["log_partition"]),

@@ -1,5 +1,5 @@
 /**
- * A journal: one table of the read model, whose entries are listed newest first.
+ * A projection: one table of the read model, whose entries are listed newest first.
  *
  * Owns: its table and indexes, in its caller's database.
  * JN1  An entry is named by where it stands in its topic: partition, offset, place in the record. Adding it again
@@ -12,11 +12,11 @@
  *      delivery are found by message and destination, so an event may have any number of destinations.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
-import type { JournalEntry, JournalFilter, JournalQuery } from "./journal-entry.ts";
-import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./journal-sql.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "./projection-entry.ts";
+import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./projection-sql.ts";
 
-export interface JournalSearch extends JournalQuery {
+export interface ProjectionSearch extends ProjectionQuery {
   /** The texts that the detail of each wanted entry holds. */
   readonly texts: readonly string[];
   /** The most entries of each kind that are looked at for the texts. */
@@ -27,64 +27,64 @@ export interface JournalSearch extends JournalQuery {
 
 export interface FoundEntries {
   /** Newest first. */
-  readonly entries: readonly JournalEntry[];
+  readonly entries: readonly ProjectionEntry[];
   /** The search looked at nothing behind this entry in the list; null where it reached the list's end. */
-  readonly end: JournalCursor | null;
+  readonly end: ProjectionCursor | null;
 }
 
 /** The entries of one kind under one message id for one destination. */
-export interface MessageOutcome extends Pick<JournalEntry, "messageId" | "destinationId" | "kind"> {
+export interface MessageOutcome extends Pick<ProjectionEntry, "messageId" | "destinationId" | "kind"> {
   readonly entries: number;
   readonly firstMs: number;
   readonly newestMs: number;
 }
 
-export type CountedKind = Pick<JournalEntry, "destinationId" | "kind">;
+export type CountedKind = Pick<ProjectionEntry, "destinationId" | "kind">;
 
 export interface KindCount extends CountedKind {
   readonly count: number;
 }
 
-export interface CountQuery extends Omit<JournalFilter, "messageId"> {
+export interface CountQuery extends Omit<ProjectionFilter, "messageId"> {
   readonly limit: number;
   readonly after?: CountedKind | undefined;
 }
 
-export interface JournalBounds {
+export interface ProjectionBounds {
   readonly maxEntries: number;
   readonly keepMs: number;
 }
 
-export interface JournalOptions extends JournalBounds {
+export interface ProjectionOptions extends ProjectionBounds {
   /** The table's name. */
   readonly name: string;
   /** Every kind that an entry may have. */
   readonly kinds: readonly string[];
   readonly nowMs: () => number;
-  /** Called for each entry that the journal drops since its bounds no longer allow it. */
-  readonly onDropped?: (entry: JournalEntry) => void;
+  /** Called for each entry that the projection drops since its bounds no longer allow it. */
+  readonly onDropped?: (entry: ProjectionEntry) => void;
   /** Called with the place of each dropped entry, and of each entry that was too old to be added. */
-  readonly onNotHeld?: (place: JournalCursor) => void;
+  readonly onNotHeld?: (place: ProjectionCursor) => void;
 }
 
 /**
- * How many more entries than were added may be dropped at a time: a journal with lowered bounds then shrinks without a
- * long pause.
+ * How many more entries than were added may be dropped at a time: a projection with lowered bounds then shrinks without
+ * a long pause.
  */
 const DROP_STEP = 1000;
 
 const NO_USERS = Buffer.from("", "latin1");
 
-export class Journal {
+export class Projection {
   readonly #database: DatabaseSync;
-  readonly #options: JournalOptions;
+  readonly #options: ProjectionOptions;
   readonly #statements = new Map<string, StatementSync>();
   readonly #insert: StatementSync;
   readonly #tooOld: StatementSync;
   #ofDelivery: StatementSync | null = null;
   #size: number;
 
-  constructor(database: DatabaseSync, options: JournalOptions) {
+  constructor(database: DatabaseSync, options: ProjectionOptions) {
     const { name } = options;
     this.#database = database;
     this.#options = options;
@@ -118,13 +118,13 @@ export class Journal {
   }
 
   /** Adds entries and drops what the bounds no longer allow (JN3). */
-  add(entries: readonly JournalEntry[]): void {
+  add(entries: readonly ProjectionEntry[]): void {
     for (const entry of entries) this.insert(entry);
     this.trim(entries.length);
   }
 
   /** Adds an entry and drops none; true where the entry is new and not too old to be held. */
-  insert(entry: JournalEntry): boolean {
+  insert(entry: ProjectionEntry): boolean {
     const { timeMs, partition, offset, place, destinationId, kind, messageId, detail, mark = 0 } = entry;
     if (timeMs < this.#horizonMs()) {
       this.#options.onNotHeld?.(entry);
@@ -137,7 +137,7 @@ export class Journal {
     return Number(changes) > 0;
   }
 
-  remove({ timeMs, partition, offset, place }: JournalCursor): void {
+  remove({ timeMs, partition, offset, place }: ProjectionCursor): void {
     const { changes } = this.#prepare(
       `DELETE FROM ${this.#options.name} WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
     ).run(timeMs, partition, offset, place);
@@ -153,7 +153,7 @@ export class Journal {
   }
 
   /** The newest entries that fit the query, newest first. */
-  newest(query: JournalQuery): readonly JournalEntry[] {
+  newest(query: ProjectionQuery): readonly ProjectionEntry[] {
     const { destinationId, kind, messageId, limit } = query;
     if (destinationId === undefined || kind !== undefined || messageId !== undefined) return this.#select(query);
     // The index has the kind before the time, so each kind is read by itself.
@@ -167,7 +167,7 @@ export class Journal {
    * The newest entries that fit the query and hold its texts. SQLite compares the texts: a caller that parsed each
    * entry would take many times as long.
    */
-  search(query: JournalSearch): FoundEntries {
+  search(query: ProjectionSearch): FoundEntries {
     const { destinationId, kind, messageId, limit } = query;
     const isByKind = destinationId !== undefined && kind === undefined && messageId === undefined;
     const kinds = isByKind ? this.#options.kinds : [kind];
@@ -184,7 +184,7 @@ export class Journal {
   }
 
   /** Every entry of a message for a destination, in no order, those too old to be shown included. */
-  ofDelivery(messageId: string, destinationId: string): readonly JournalEntry[] {
+  ofDelivery(messageId: string, destinationId: string): readonly ProjectionEntry[] {
     const { name } = this.#options;
     this.#ofDelivery ??= this.#database.prepare(
       `SELECT * FROM ${name} INDEXED BY ${name}_by_message WHERE message_id = ? AND destination_id = ?`,
@@ -193,15 +193,15 @@ export class Journal {
   }
 
   /** The held entries of the same message and destination that are no older, in no order. */
-  since({ messageId, timeMs, destinationId }: JournalEntry): readonly JournalEntry[] {
+  since({ messageId, timeMs, destinationId }: ProjectionEntry): readonly ProjectionEntry[] {
     const { name } = this.#options;
     const found = `SELECT * FROM ${name} INDEXED BY ${name}_by_message
       WHERE message_id = ? AND time >= ? AND destination_id = ?`;
     return this.#prepare(found).all(messageId, timeMs, destinationId).map(toEntry);
   }
 
-  /** The entries at these places that the journal holds. */
-  at(places: readonly JournalCursor[]): readonly JournalEntry[] {
+  /** The entries at these places that the projection holds. */
+  at(places: readonly ProjectionCursor[]): readonly ProjectionEntry[] {
     const held = this.#prepare(
       `SELECT * FROM ${this.#options.name} WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
     );
@@ -249,14 +249,14 @@ export class Journal {
     }));
   }
 
-  #select({ limit, ...filter }: JournalQuery): readonly JournalEntry[] {
+  #select({ limit, ...filter }: ProjectionQuery): readonly ProjectionEntry[] {
     const { sql, values } = this.#listed("*", filter);
     return this.#prepare(`${sql} LIMIT ?`)
       .all(...values, limit)
       .map(toEntry);
   }
 
-  #searchKind({ limit, texts, lookThrough, anyAge, ...filter }: JournalSearch): FoundEntries {
+  #searchKind({ limit, texts, lookThrough, anyAge, ...filter }: ProjectionSearch): FoundEntries {
     const horizonMs = anyAge === true ? 0 : this.#horizonMs();
     const { sql, values } = this.#listed("*", filter, horizonMs);
     const holds = ["TRUE", ...texts.map(() => "instr(detail, ?) > 0")].join(" AND ");
@@ -270,7 +270,7 @@ export class Journal {
     return { entries, end: row === undefined ? null : toEntry(row) };
   }
 
-  #listed(columns: string, filter: JournalFilter & Pick<JournalQuery, "after">, horizonMs = this.#horizonMs()) {
+  #listed(columns: string, filter: ProjectionFilter & Pick<ProjectionQuery, "after">, horizonMs = this.#horizonMs()) {
     const { name } = this.#options;
     const { conditions, values } = conditionsOf(filter, horizonMs);
     const where = `WHERE ${conditions.join(" AND ")} ORDER BY ${NEWEST_FIRST}`;

@@ -47,7 +47,7 @@ export interface AuditPage {
   readonly freshness: Freshness;
 }
 
-export interface AuditJournalOptions {
+export interface AuditLogOptions {
   readonly topic: string;
   readonly codec: Codec<AuditEntry>;
   readonly clock: Clock;
@@ -64,9 +64,9 @@ const ENTRY_BYTES = 500;
 
 const NOTHING = { start: 0, end: 0 };
 
-export class AuditJournal {
+export class AuditLog {
   readonly #connection: KafkaConnection;
-  readonly #options: AuditJournalOptions;
+  readonly #options: AuditLogOptions;
   readonly #bounds: { readonly held: number; readonly mostRead: number };
   /** The newest entries, in the topic's order. */
   #held: HeldEntry[] = [];
@@ -74,7 +74,7 @@ export class AuditJournal {
   /** When the topic was last read to its end. */
   #asOfMs: number | null = null;
 
-  constructor(connection: KafkaConnection, options: AuditJournalOptions) {
+  constructor(connection: KafkaConnection, options: AuditLogOptions) {
     this.#connection = connection;
     this.#options = options;
     this.#bounds = options.bounds ?? { held: HELD, mostRead: MOST_READ };

@@ -12,7 +12,7 @@ import { UnreadableEntries, type UnreadableEntry } from "./unreadable-entries.ts
 /** Places are some 100 bytes each; as many records are read of each partition at the start. */
 const BOUNDS = { mostEntries: 10_000, mostPlaces: 100_000 };
 
-export class UnreadableJournal {
+export class UnreadableLog {
   readonly #connection: KafkaConnection;
   readonly #topic: string;
   readonly #entries = new UnreadableEntries(BOUNDS);

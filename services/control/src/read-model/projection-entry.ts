@@ -1,7 +1,7 @@
-/** The entries of a journal, and the questions that it answers. */
-import type { JournalCursor } from "./journal-cursor.ts";
+/** The entries of a projection, and the questions that it answers. */
+import type { ProjectionCursor } from "./projection-cursor.ts";
 
-export interface JournalEntry extends JournalCursor {
+export interface ProjectionEntry extends ProjectionCursor {
   readonly destinationId: string;
   /** The entry's kind: an attempt's outcome, a dead letter's reason. */
   readonly kind: string;
@@ -20,7 +20,7 @@ export interface JournalEntry extends JournalCursor {
   readonly mark?: number | undefined;
 }
 
-export interface JournalFilter {
+export interface ProjectionFilter {
   readonly destinationId?: string | undefined;
   readonly kind?: string | undefined;
   readonly messageId?: string | undefined;
@@ -32,8 +32,8 @@ export interface JournalFilter {
   readonly untilMs?: number | undefined;
 }
 
-export interface JournalQuery extends JournalFilter {
+export interface ProjectionQuery extends ProjectionFilter {
   readonly limit: number;
   /** Only the entries behind this one in the list. */
-  readonly after?: JournalCursor | undefined;
+  readonly after?: ProjectionCursor | undefined;
 }

@@ -1,9 +1,9 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Journal } from "./journal.ts";
-import { type JournalCursor, newestFirst } from "./journal-cursor.ts";
-import type { JournalEntry, JournalFilter } from "./journal-entry.ts";
+import { Projection } from "./projection.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
+import type { ProjectionEntry, ProjectionFilter } from "./projection-entry.ts";
 
 const KINDS = ["delivered", "retryable", "permanent"];
 const NOW_MS = 1_000_000;
@@ -14,9 +14,9 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-function createJournal(bounds: { maxEntries?: number; keepMs?: number } = {}): Journal {
+function createProjection(bounds: { maxEntries?: number; keepMs?: number } = {}): Projection {
   database.exec("DROP TABLE IF EXISTS things");
-  return new Journal(database, {
+  return new Projection(database, {
     name: "things",
     kinds: KINDS,
     nowMs: () => NOW_MS,
@@ -49,11 +49,11 @@ const filter = fc.record(
   { requiredKeys: [] },
 );
 
-function nameOf({ timeMs, partition, offset, place }: JournalEntry): string {
+function nameOf({ timeMs, partition, offset, place }: ProjectionEntry): string {
   return [timeMs, partition, offset, place].join();
 }
 
-function fits(wanted: JournalFilter, each: JournalEntry): boolean {
+function fits(wanted: ProjectionFilter, each: ProjectionEntry): boolean {
   const { destinationId, kind, messageId, sinceMs = 0, untilMs = 100 } = wanted;
   if (each.timeMs < sinceMs || each.timeMs >= untilMs) return false;
   if ((destinationId ?? each.destinationId) !== each.destinationId) return false;
@@ -78,23 +78,23 @@ function explained(database: DatabaseSync): { readonly plans: string[]; readonly
   return { plans, explaining };
 }
 
-describe("a journal", () => {
+describe("a projection", () => {
   it("answers every filter as sorting and filtering all of it would, page by page (JN1, JN2)", () => {
     fc.assert(
       fc.property(entries, filter, fc.integer({ min: 1, max: 7 }), (all, wanted, limit) => {
-        const journal = createJournal();
-        journal.add(all);
-        journal.add(all.slice(0, 5));
-        const seen: JournalEntry[] = [];
+        const projection = createProjection();
+        projection.add(all);
+        projection.add(all.slice(0, 5));
+        const seen: ProjectionEntry[] = [];
         for (;;) {
-          const page = journal.newest({ ...wanted, limit, after: seen.at(-1) });
+          const page = projection.newest({ ...wanted, limit, after: seen.at(-1) });
           seen.push(...page);
           // A list that has an entry twice may go on for ever.
           expect(seen.length).toBeLessThanOrEqual(all.length);
           if (page.length < limit) break;
         }
         expect(seen).toEqual(all.filter((each) => fits(wanted, each)).sort(newestFirst));
-        expect(journal.size).toBe(all.length);
+        expect(projection.size).toBe(all.length);
       }),
     );
   });
@@ -112,13 +112,13 @@ describe("a journal", () => {
     });
     fc.assert(
       fc.property(withTexts, filter, asked, (all, wanted, query) => {
-        const journal = createJournal();
-        journal.add(all);
+        const projection = createProjection();
+        projection.add(all);
         const indexed = all.filter((each) => fits(wanted, each)).sort(newestFirst);
-        const seen: JournalEntry[] = [];
-        let after: JournalCursor | undefined;
+        const seen: ProjectionEntry[] = [];
+        let after: ProjectionCursor | undefined;
         for (;;) {
-          const { entries: found, end } = journal.search({ ...wanted, ...query, after });
+          const { entries: found, end } = projection.search({ ...wanted, ...query, after });
           expect(found.length).toBeLessThanOrEqual(query.limit);
           seen.push(...found);
           expect(seen.length).toBeLessThanOrEqual(all.length);
@@ -140,15 +140,15 @@ describe("a journal", () => {
   it("counts by destination and kind what the filter fits, page by page", () => {
     fc.assert(
       fc.property(entries, filter, (held, { messageId: _, ...wanted }) => {
-        const journal = createJournal();
-        journal.add(held);
+        const projection = createProjection();
+        projection.add(held);
         const expected = new Map<string, number>();
         for (const each of held.filter((one) => fits(wanted, one))) {
           const key = `${each.destinationId} ${each.kind}`;
           expected.set(key, (expected.get(key) ?? 0) + 1);
         }
-        const first = journal.counts({ ...wanted, limit: 2 });
-        const rest = first.length < 2 ? [] : journal.counts({ ...wanted, limit: 100, after: first.at(-1) });
+        const first = projection.counts({ ...wanted, limit: 2 });
+        const rest = first.length < 2 ? [] : projection.counts({ ...wanted, limit: 100, after: first.at(-1) });
         const counted = [...first, ...rest].map(({ destinationId, kind, count }) => [
           `${destinationId} ${kind}`,
           count,
@@ -161,10 +161,10 @@ describe("a journal", () => {
   it("holds the newest entries that its bounds allow, in whatever order they came (JN3)", () => {
     fc.assert(
       fc.property(entries, fc.integer({ min: 1, max: 10 }), fc.integer({ min: 0, max: 20 }), (all, maxEntries, age) => {
-        const journal = createJournal({ maxEntries, keepMs: NOW_MS - age });
-        for (const each of all) journal.add([each]);
+        const projection = createProjection({ maxEntries, keepMs: NOW_MS - age });
+        for (const each of all) projection.add([each]);
         const kept = all.filter(({ timeMs }) => timeMs >= age).sort(newestFirst);
-        expect(journal.newest({ limit: 100 })).toEqual(kept.slice(0, maxEntries));
+        expect(projection.newest({ limit: 100 })).toEqual(kept.slice(0, maxEntries));
       }),
     );
   });
@@ -173,8 +173,8 @@ describe("a journal", () => {
     const asked = fc.subarray(["m", "n", "none"]);
     fc.assert(
       fc.property(entries, asked, (all, messageIds) => {
-        const journal = createJournal();
-        journal.add(all);
+        const projection = createProjection();
+        projection.add(all);
         const expected = new Map<string, object>();
         for (const { messageId, destinationId, kind } of all.filter((each) => messageIds.includes(each.messageId))) {
           const same = all.filter(
@@ -185,7 +185,7 @@ describe("a journal", () => {
           const outcome = { messageId, destinationId, kind, entries: same.length, firstMs, newestMs };
           expected.set(`${messageId} ${destinationId} ${kind}`, outcome);
         }
-        const found = journal.outcomes(messageIds);
+        const found = projection.outcomes(messageIds);
         expect(found).toHaveLength(expected.size);
         expect(found).toEqual(expect.arrayContaining([...expected.values()]));
       }),
@@ -194,28 +194,28 @@ describe("a journal", () => {
 
   it("shows nothing that became too old since it was added, and drops it with the next (JN3)", () => {
     let nowMs = 100;
-    const journal = new Journal(database, {
+    const projection = new Projection(database, {
       name: "things",
       kinds: KINDS,
       nowMs: () => nowMs,
       maxEntries: 10,
       keepMs: 50,
     });
-    const at = (timeMs: number): JournalEntry => ({
+    const at = (timeMs: number): ProjectionEntry => ({
       ...{ timeMs, partition: 0, offset: timeMs, place: 0 },
       ...{ destinationId: "a", kind: "delivered", messageId: "m", detail: "{}", users: "" },
     });
-    journal.add([at(60), at(99)]);
+    projection.add([at(60), at(99)]);
     nowMs = 111;
-    expect(journal.newest({ limit: 10 }).map(({ timeMs }) => timeMs)).toEqual([99]);
-    expect(journal.counts({ limit: 10 })).toEqual([{ destinationId: "a", kind: "delivered", count: 1 }]);
-    expect(journal.outcomes(["m"])).toMatchObject([{ entries: 1, firstMs: 99 }]);
+    expect(projection.newest({ limit: 10 }).map(({ timeMs }) => timeMs)).toEqual([99]);
+    expect(projection.counts({ limit: 10 })).toEqual([{ destinationId: "a", kind: "delivered", count: 1 }]);
+    expect(projection.outcomes(["m"])).toMatchObject([{ entries: 1, firstMs: 99 }]);
     const asked = { texts: [], limit: 10, lookThrough: 10 };
-    expect(journal.search(asked).entries.map(({ timeMs }) => timeMs)).toEqual([99]);
-    expect(journal.search({ ...asked, anyAge: true }).entries.map(({ timeMs }) => timeMs)).toEqual([99, 60]);
-    expect(journal.size).toBe(2);
-    journal.add([at(110)]);
-    expect(journal.size).toBe(2);
+    expect(projection.search(asked).entries.map(({ timeMs }) => timeMs)).toEqual([99]);
+    expect(projection.search({ ...asked, anyAge: true }).entries.map(({ timeMs }) => timeMs)).toEqual([99, 60]);
+    expect(projection.size).toBe(2);
+    projection.add([at(110)]);
+    expect(projection.size).toBe(2);
   });
 
   it.each([
@@ -226,16 +226,16 @@ describe("a journal", () => {
     { messageId: "m", destinationId: "a", kind: "permanent" },
   ])("reads a page of %j along an index, without scanning or sorting the table (JN4)", (wanted) => {
     const { plans, explaining } = explained(database);
-    const journal = new Journal(explaining, {
+    const projection = new Projection(explaining, {
       ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
     });
     const after = { timeMs: 5, partition: 0, offset: 0, place: 0 };
-    journal.newest({ ...wanted, limit: 5, after });
+    projection.newest({ ...wanted, limit: 5, after });
     expect(plans[0]).toMatch(/^SEARCH /);
     // A message has a few attempts: sorting those is nothing.
     if (!("messageId" in wanted)) expect(plans).toHaveLength(1);
     plans.length = 0;
-    journal.search({ ...wanted, limit: 5, after, texts: ["x"], lookThrough: 9 });
+    projection.search({ ...wanted, limit: 5, after, texts: ["x"], lookThrough: 9 });
     expect(plans[0]).toBe("CO-ROUTINE (subquery-1)");
     expect(plans[1]).toMatch(/^SEARCH /);
     if (!("messageId" in wanted)) expect(plans).toHaveLength(3);
@@ -243,12 +243,15 @@ describe("a journal", () => {
 
   it("finds the entries of a delivery among those of many destinations by one search of an index (JN4)", () => {
     const { plans, explaining } = explained(database);
-    const journal = new Journal(explaining, {
+    const projection = new Projection(explaining, {
       ...{ name: "things", kinds: KINDS, nowMs: () => NOW_MS, maxEntries: 10, keepMs: NOW_MS },
     });
-    journal.ofDelivery("m", "a");
+    projection.ofDelivery("m", "a");
     const place = { timeMs: 5, partition: 0, offset: 0, place: 0 };
-    journal.since({ ...place, ...{ messageId: "m", destinationId: "a", kind: "permanent", detail: "{}", users: "" } });
+    projection.since({
+      ...place,
+      ...{ messageId: "m", destinationId: "a", kind: "permanent", detail: "{}", users: "" },
+    });
     const search = "SEARCH things USING INDEX things_by_message (message_id=? AND destination_id=?";
     expect(plans).toEqual([`${search})`, `${search} AND time>?)`]);
   });
