@@ -28,8 +28,8 @@ a absent access add after age all and answer answered any as aside at back be be
 delay describe dial difference draw drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
 force found free from gauge get grace grant grow has head held hold how ill in incoming ingest is it keep known large last late lazy least left length
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey
-of often old on only open or out outcome outgoing over own pair patch patient patiently pause place plain previous problem program progress question quick quote raise range
-reach ready reason recent recheck refuse remove repeat retire rotate rule same sample seed send sent share short shut side silent since single size slow
+of often old omit on only open or out outcome outgoing over own pair patch patient patiently pause place plain previous problem program progress question quick quote raise range
+reach ready reason recent recheck refuse remove repeat retire rotate rule same sample seed send sent share short shut side silent since single size skip slow
 so span split start static step still stop such take than that the there till timed too trouble unknown unreachable usual verify until up
 use wait want watch well when where whole width with within without
 `;

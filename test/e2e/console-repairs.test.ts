@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { isLong, rowsOf } from "../faults/form.ts";
 import { sendBatch, sendOne } from "./calls.ts";
 import { type ConsoleFlow, expectNothingSideways, openConsole } from "./console-flow.ts";
-import { makeAccess, pagesLeftOut, secretsKept, secretsShown } from "./known-secrets.ts";
+import { makeAccess, secretsKept, secretsShown, skippedPages } from "./known-secrets.ts";
 import { createRoute, firstAttempts, messageIdsOf, NO_ROUTE, type Route, untilKnown } from "./route.ts";
 import { createStrictReceiver } from "./strict-receiver.ts";
 import { ARRIVAL, browser, hasNoBrowser, useConsole } from "./use-console.ts";
@@ -240,7 +240,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       ...[`/replays/${replay}`, "/audiences", `/audiences/${audience}`, "/deletions", `/deletions/${deletion}`],
       ...["/activity", "/access"],
     ];
-    expect(await pagesLeftOut(addresses)).toEqual([]);
+    expect(await skippedPages(addresses)).toEqual([]);
     const access = await makeAccess(installation);
     const { page, faults } = await openConsole(browser, installation, { link: access.link });
     const [session] = await page.context().cookies();

@@ -98,7 +98,7 @@ export async function secretsKept(
 }
 
 /** The addresses of the console's pages as it has them, such as `/sources/$sourceId`, that none of these leads to. */
-export async function pagesLeftOut(addresses: readonly string[]): Promise<readonly string[]> {
+export async function skippedPages(addresses: readonly string[]): Promise<readonly string[]> {
   const routes = await readFile(new URL("../../packages/console/src/routes.tsx", import.meta.url), "utf8");
   const paths = [...routes.matchAll(/^ {2}path: "(.+)",$/gm)].flatMap(([, path]) => path ?? []);
   const leadsTo = (path: string) => new RegExp(`^${path.replaceAll(/\$\w+/g, "[^/]+")}(\\?|$)`);

@@ -13,7 +13,7 @@ import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { followLog } from "@posthaste/kafka/log/log-reader";
 import { createProducer } from "@posthaste/kafka/producer/producer";
-import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/topic-generation";
 import { CONNECT_PATIENCE_MS } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import kafkajs, { type Admin } from "kafkajs";
@@ -242,7 +242,7 @@ describe("with nothing but what is its own", () => {
     await system.process("router").start();
   });
 
-  it("the router writes a topic incarnation for an events topic that the last was not made for", async () => {
+  it("the router writes a topic generation for an events topic that the last was not made for", async () => {
     const { names, system } = installation;
     const router = system.process("router");
     await router.stop();
@@ -250,7 +250,7 @@ describe("with nothing but what is its own", () => {
     const before = await asOperator((connection) => raiseEventsLog(connection, names, another));
     await router.start();
     const after = await asOperator((connection) => findEventsLog(connection, names));
-    expect(after?.incarnation).toBeGreaterThan(before.incarnation);
+    expect(after?.topicGeneration).toBeGreaterThan(before.topicGeneration);
     expect(after?.topicId).not.toBe(another);
   });
 

@@ -1,7 +1,7 @@
 /** The router's own parts over the model's brokers, put together as services/router/src/app.ts does. */
 
 import type { Codec } from "@posthaste/contracts/codec";
-import { originIncarnationOf } from "@posthaste/core/delivery/origin";
+import { originTopicGenerationOf } from "@posthaste/core/delivery/origin";
 import type { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import { SILENT_LOG } from "@posthaste/core/log";
@@ -17,7 +17,7 @@ import { nameOf } from "./commit-witness.ts";
 import { createCodecs, type Installation, NAMES, TIMING } from "./installation.ts";
 import type { ModelProcess, RunningService } from "./model-process.ts";
 
-const EVENTS_INCARNATION = 1;
+const EVENTS_TOPIC_GENERATION = 1;
 /** Of each partition: a few, so that the window is often full. */
 const ROUTER_WINDOW = { maxRecords: 16, maxBytes: 1_000_000 };
 /** Some events' deliveries: the windows are held back now and then. */
@@ -51,7 +51,7 @@ export async function startRouterService(owner: ModelProcess, installation: Inst
   const router = new RecordRouter({
     context: {
       routing,
-      originIncarnation: originIncarnationOf(EVENTS_INCARNATION, scenario.partitions),
+      originIncarnation: originTopicGenerationOf(EVENTS_TOPIC_GENERATION, scenario.partitions),
       deliveriesTopic: NAMES.deliveries,
       deliveryPartitions: scenario.partitions,
       deliveryCodec: codecs.delivery,

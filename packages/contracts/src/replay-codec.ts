@@ -1,10 +1,10 @@
 /** Plans over dead letters, and their progress, as records of `posthaste.replays`. */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
-import { LEFT_OUT_CAUSES, type LeftOutCounts, NONE_LEFT_OUT, type ReplayProgress } from "@posthaste/core/replay/replay";
+import { NONE_SKIPPED, type ReplayProgress, SKIP_CAUSES, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Codec } from "./codec.ts";
 
-/** A runner's progress, as it is recorded, with the places of the dead letters that the runner left out. */
+/** A runner's progress, as it is recorded, with the places of the dead letters that the runner skipped. */
 export interface RecordedProgress extends ReplayProgress {
   readonly leftOutPlaces: Uint8Array;
   readonly updatedAtMs: number;
@@ -93,10 +93,10 @@ function plainProgress(progress: RecordedProgress): RecordedProgress {
   };
 }
 
-/** The counts by this version's causes. Causes that only a later version knows are left out. */
-function counted(counts: LeftOutCounts): LeftOutCounts {
-  const sum = { ...NONE_LEFT_OUT };
-  for (const cause of LEFT_OUT_CAUSES) sum[cause] = counts[cause] ?? 0;
+/** The counts by this version's causes. Causes that only a later version knows are skipped. */
+function counted(counts: SkippedCounts): SkippedCounts {
+  const sum = { ...NONE_SKIPPED };
+  for (const cause of SKIP_CAUSES) sum[cause] = counts[cause] ?? 0;
   return sum;
 }
 

@@ -38,7 +38,7 @@ export interface TopicNames {
   readonly sourceConfig: string;
   readonly destinationConfig: string;
   /**
-   * Facts on which the whole installation must agree, such as the topic incarnation of the events topic. Each key has
+   * Facts on which the whole installation must agree, such as the topic generation of the events topic. Each key has
    * one fact.
    */
   readonly meta: string;
@@ -113,13 +113,13 @@ export function createTopicNames(prefix: string = DEFAULT_TOPIC_PREFIX): TopicNa
 }
 
 /**
- * The key, in the meta topic, of the events topic's topic incarnation (rule D2). The value is a decimal number as UTF-8
+ * The key, in the meta topic, of the events topic's topic generation (rule D2). The value is a decimal number as UTF-8
  * text.
  */
-export const EVENTS_INCARNATION_KEY = "events-incarnation";
+export const EVENTS_TOPIC_GENERATION_KEY = "events-incarnation";
 /**
- * The key, in the meta topic, of the Kafka id that belongs to the topic incarnation. The value is the topic
- * incarnation, a space, and the id of the events topic.
+ * The key, in the meta topic, of the Kafka id that belongs to the topic generation. The value is the topic
+ * topic generation, a space, and the id of the events topic.
  */
 export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 

@@ -16,7 +16,7 @@ const unreadable: fc.Arbitrary<Unreadable> = fc.record({
   error: fc.string(),
   atMs: fc.nat(),
   by: fc.string(),
-  isValueLeftOut: fc.boolean(),
+  isValueOmitted: fc.boolean(),
 });
 
 describe("the headers of a record that was put aside", () => {
@@ -34,7 +34,7 @@ describe("the headers of a record that was put aside", () => {
   it("are read as none when a needed one is missing", () => {
     const whole = encodeUnreadable({
       ...{ topic: "t", partition: 1, offset: 2, reason: "not_framed", error: "e", atMs: 3, by: "b" },
-      isValueLeftOut: false,
+      isValueOmitted: false,
     });
     for (const name of ["unreadable-topic", "unreadable-partition", "unreadable-offset", "unreadable-reason"]) {
       expect(decodeUnreadable(Object.fromEntries(Object.entries(whole).filter(([each]) => each !== name)))).toBeNull();

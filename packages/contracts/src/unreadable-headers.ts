@@ -39,14 +39,14 @@ export interface Unreadable extends UnreadablePlace {
    * True when the record with these headers was too large for this topic. Its key, value and own headers are then only
    * in its own topic.
    */
-  readonly isValueLeftOut: boolean;
+  readonly isValueOmitted: boolean;
 }
 
 export function encodeUnreadable(unreadable: Unreadable): Record<string, string> {
-  const { topic, partition, offset, reason, error, atMs, by, isValueLeftOut } = unreadable;
+  const { topic, partition, offset, reason, error, atMs, by, isValueOmitted } = unreadable;
   return {
     ...{ [TOPIC]: topic, [PARTITION]: String(partition), [OFFSET]: String(offset), [REASON]: reason, [ERROR]: error },
-    ...{ [AT]: String(Math.round(atMs)), [BY]: by, ...(isValueLeftOut ? { [CUT]: "true" } : {}) },
+    ...{ [AT]: String(Math.round(atMs)), [BY]: by, ...(isValueOmitted ? { [CUT]: "true" } : {}) },
   };
 }
 
@@ -62,7 +62,7 @@ export function decodeUnreadable(headers: IncomingHeaders): Unreadable | null {
     error: headerText(headers, ERROR) ?? "",
     atMs: parseWhole(headerText(headers, AT)) ?? 0,
     by: headerText(headers, BY) ?? "",
-    isValueLeftOut: headerText(headers, CUT) === "true",
+    isValueOmitted: headerText(headers, CUT) === "true",
   };
 }
 

@@ -18,9 +18,9 @@ import type { IncomingRecord } from "../src/wire/incoming-record.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 const EVENTS_PARTITIONS = 6;
-/** An offset and a topic incarnation like those of a running system, which fit no small integer of V8. */
+/** An offset and a topic generation like those of a running system, which fit no small integer of V8. */
 const FIRST_OFFSET = 5_000_000_000;
-const INCARNATION = 1_700_000_000 * 65_536 + 6;
+const TOPIC_GENERATION = 1_700_000_000 * 65_536 + 6;
 
 function heapBytes(): number {
   collect();
@@ -36,7 +36,7 @@ function measure(stuckEvery: number, records: number): number {
     topics: ["t"],
     window: { maxRecords: 1_000_000, maxBytes: 1_000_000_000 },
     take: ({ offset }: IncomingRecord): OriginOfDelivery => ({
-      originIncarnation: INCARNATION,
+      originIncarnation: TOPIC_GENERATION,
       originPartition: offset % EVENTS_PARTITIONS,
       originOffset: offset + 17,
       // A string of its own for each record, like those that a decoder makes.

@@ -1,15 +1,15 @@
-/** Rule: IN4 of incarnation.ts, where several processes write the same number one after the other, as told. */
+/** Rule: IN4 of topic-generation.ts, where several processes write the same number one after the other, as told. */
 import { createTopicNames, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
-import { type EventsLog, raiseEventsLog } from "../src/topics/incarnation.ts";
 import { applyTopics } from "../src/topics/topic-admin.ts";
+import { type EventsLog, raiseEventsLog } from "../src/topics/topic-generation.ts";
 import { connectTest } from "./harness.ts";
 
 type Admin = Parameters<Parameters<KafkaConnection["withAdmin"]>[0]>[0];
 
-/** A process that raises the topic incarnation, held before it writes and before it reads what stands there then. */
+/** A process that raises the topic generation, held before it writes and before it reads what stands there then. */
 class HeldRaiser {
   readonly #connection = connectTest();
   readonly #willWrite = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ it("IN4: a number that two wrote is of who wrote it first, also when a third rai
   await second.write();
   const third = await raiseEventsLog(connection, names, idOf("third"), nowMs);
   const [ofFirst, ofSecond] = [await first.goOn(), await second.goOn()];
-  expect(ofFirst).toEqual({ incarnation: Math.floor(nowMs / 1000), topicId: idOf("first") });
-  expect(third).toEqual({ incarnation: ofFirst.incarnation + 1, topicId: idOf("third") });
-  expect(ofSecond).toEqual({ incarnation: third.incarnation + 1, topicId: idOf("second") });
+  expect(ofFirst).toEqual({ topicGeneration: Math.floor(nowMs / 1000), topicId: idOf("first") });
+  expect(third).toEqual({ topicGeneration: ofFirst.topicGeneration + 1, topicId: idOf("third") });
+  expect(ofSecond).toEqual({ topicGeneration: third.topicGeneration + 1, topicId: idOf("second") });
 });

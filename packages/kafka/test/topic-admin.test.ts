@@ -8,7 +8,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaConnection } from "../src/connection/connect.ts";
 import { readTopicId } from "../src/connection/topic-id.ts";
 import { createProducer } from "../src/producer/producer.ts";
-import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/topics/incarnation.ts";
 import {
   applyTopics,
   existingRetryTopics,
@@ -16,6 +15,7 @@ import {
   planTopics,
   verifyTopics,
 } from "../src/topics/topic-admin.ts";
+import { type EventsLog, findEventsLog, raiseEventsLog, settleEventsLog } from "../src/topics/topic-generation.ts";
 import { describeSettings } from "../src/topics/topic-settings.ts";
 import { connectTest } from "./harness.ts";
 
@@ -142,7 +142,7 @@ describe("topics made to match the catalogue", () => {
     await createTopic(names.events, { partitions: 2 });
   };
 
-  it("TA3: makes the topic incarnation with the events topic, beside the topic's own id, and keeps it", async () => {
+  it("TA3: makes the topic generation with the events topic, beside the topic's own id, and keeps it", async () => {
     await expect(settle()).rejects.toMatchObject({ code: "topic_missing" });
     await apply(catalogueOf([]));
     const first = await recorded();
@@ -152,22 +152,22 @@ describe("topics made to match the catalogue", () => {
     expect(await recorded()).toEqual(first);
   });
 
-  it("TA3: raises the topic incarnation before it makes the events topic: a death between leaves none", async () => {
+  it("TA3: raises the topic generation before it makes the events topic: a death between leaves none", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await deleteTopics(names.events);
     const failing = catalogueOf([]).map((spec) => (spec.name === names.events ? { ...spec, partitions: -2 } : spec));
     await expect(apply(failing)).rejects.toThrow();
     expect(await recorded()).toMatchObject({ topicId: null });
-    expect((await recorded()).incarnation).toBeGreaterThan(first.incarnation);
+    expect((await recorded()).topicGeneration).toBeGreaterThan(first.topicGeneration);
   });
 
-  it("IN2: raises the topic incarnation of an events topic that was made anew behind its back, once", async () => {
+  it("IN2: raises the topic generation of an events topic that was made anew behind its back, once", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await remakeEvents();
     const [second, third] = [await settle(), await settle()];
-    expect(second.incarnation).toBeGreaterThan(first.incarnation);
+    expect(second.topicGeneration).toBeGreaterThan(first.topicGeneration);
     expect(second.topicId).not.toBe(first.topicId);
     expect(third).toEqual(second);
     expect(await recorded()).toEqual(second);
@@ -178,8 +178,8 @@ describe("topics made to match the catalogue", () => {
     const first = await recorded();
     await remakeEvents();
     const settled = await Promise.all([settle(), settle(), settle()]);
-    for (const { incarnation, topicId } of settled) {
-      expect(incarnation).toBeGreaterThan(first.incarnation);
+    for (const { topicGeneration, topicId } of settled) {
+      expect(topicGeneration).toBeGreaterThan(first.topicGeneration);
       expect(topicId).toBe(settled[0]?.topicId);
     }
     expect(await settle()).toEqual(await recorded());
@@ -191,7 +191,7 @@ describe("topics made to match the catalogue", () => {
     for (let round = 0; round < 3; round += 1) {
       const topicIds = ["a", "b", "c", "d"].map((each) => `${each}${round}`.padEnd(22, "0"));
       const raised = await Promise.all(topicIds.map((topicId) => raiseEventsLog(connection, names, topicId, nowMs)));
-      expect(new Set(raised.map(({ incarnation }) => incarnation)).size).toBe(topicIds.length);
+      expect(new Set(raised.map(({ topicGeneration }) => topicGeneration)).size).toBe(topicIds.length);
       expect(raised.map(({ topicId }) => topicId)).toEqual(topicIds);
     }
   });
@@ -200,19 +200,19 @@ describe("topics made to match the catalogue", () => {
     await apply(catalogueOf([]));
     const first = await raiseEventsLog(connection, names, "first".padEnd(22, "0"));
     const producer = await createProducer(connection, { name: "other", topics: [names.meta] });
-    const headers = { revision: String(first.incarnation) };
-    const value = Buffer.from(`${first.incarnation} ${"second".padEnd(22, "0")}`);
+    const headers = { revision: String(first.topicGeneration) };
+    const value = Buffer.from(`${first.topicGeneration} ${"second".padEnd(22, "0")}`);
     await producer.send([{ topic: names.meta, key: "events-topic-id", value, headers }]);
     await producer.close();
     expect(await recorded()).toEqual(first);
   });
 
-  it("IN2: gives a topic incarnation without a topic's id, of an earlier version, a successor with one", async () => {
+  it("IN2: gives a topic generation without a topic's id, of an earlier version, a successor with one", async () => {
     await apply(catalogueOf([]));
     const raised = await raiseEventsLog(connection, names, null);
     expect((await recorded()).topicId).toBeNull();
     const settled = await settle();
-    expect(settled.incarnation).toBeGreaterThan(raised.incarnation);
+    expect(settled.topicGeneration).toBeGreaterThan(raised.topicGeneration);
     expect(settled.topicId).toBe(await readTopicId(connection, names.events));
   });
 
@@ -223,16 +223,16 @@ describe("topics made to match the catalogue", () => {
     const late = { topic: names.meta, key: "events-incarnation", value: Buffer.from("7"), headers: { revision: "7" } };
     await producer.send([late]);
     await producer.close();
-    expect((await recorded()).incarnation).toBe(high.incarnation);
-    expect((await raiseEventsLog(connection, names, null)).incarnation).toBe(high.incarnation + 1);
+    expect((await recorded()).topicGeneration).toBe(high.topicGeneration);
+    expect((await raiseEventsLog(connection, names, null)).topicGeneration).toBe(high.topicGeneration + 1);
   });
 
-  it("TA3: makes up for a topic incarnation that was lost with the meta topic", async () => {
+  it("TA3: makes up for a topic generation that was lost with the meta topic", async () => {
     const catalogue = catalogueOf([]);
     await apply(catalogue);
     await deleteTopics(names.meta);
     await apply(catalogue);
-    expect((await settle()).incarnation).toBeGreaterThan(0);
+    expect((await settle()).topicGeneration).toBeGreaterThan(0);
   });
 
   it("can be applied by several processes at once", async () => {

@@ -136,10 +136,10 @@ describe("the newest entries of a topic", () => {
   it("is cleared for another topic of the name, and not while the topic's id is not known", () => {
     const recent = createRecent();
     for (const id of ["", "one", "", "one"]) recent.beginTopic(id);
-    expect([recent.incarnation, [...recent.partitions()]]).toEqual([0, [0, 1, 2]]);
+    expect([recent.restarts, [...recent.partitions()]]).toEqual([0, [0, 1, 2]]);
     recent.beginTopic("");
     recent.beginTopic("other");
-    expect([recent.incarnation, [...recent.partitions()]]).toEqual([1, []]);
+    expect([recent.restarts, [...recent.partitions()]]).toEqual([1, []]);
   });
 
   it("tells those who look on of what comes, and of a topic that was made anew", () => {
@@ -150,7 +150,7 @@ describe("the newest entries of a topic", () => {
     });
     recent.add(0, 1, []);
     recent.clear();
-    expect([told, recent.incarnation, [...recent.partitions()]]).toEqual([2, 1, []]);
+    expect([told, recent.restarts, [...recent.partitions()]]).toEqual([2, 1, []]);
     forget();
     recent.clear();
     expect(told).toBe(2);

@@ -58,7 +58,7 @@ export class RecentEntries<T> {
   #entries: (RecentEntry<T> & { readonly bytes: number })[] = [];
   #bytes = 0;
   #count = 0;
-  #incarnation = 0;
+  #restarts = 0;
   #topicId = "";
 
   constructor(bounds: RecentBounds = RECENT_BOUNDS) {
@@ -66,8 +66,8 @@ export class RecentEntries<T> {
   }
 
   /** Rises when somebody made the topic anew: every place seen before then means nothing any longer. */
-  get incarnation(): number {
-    return this.#incarnation;
+  get restarts(): number {
+    return this.#restarts;
   }
 
   /** The number that the next entry will have. */
@@ -121,7 +121,7 @@ export class RecentEntries<T> {
     this.#entries = [];
     this.#bytes = 0;
     this.#partitions.clear();
-    this.#incarnation += 1;
+    this.#restarts += 1;
     for (const listener of this.#listeners) listener();
   }
 

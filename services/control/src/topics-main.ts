@@ -1,7 +1,7 @@
 /**
  * Prints how the cluster's topics differ from the catalogue, makes them match it and the registry know every schema,
  * and ends. Run before the services start. With `--dry-run` it changes nothing. With `--raise-incarnation` it only
- * gives the events topic a higher topic incarnation (rule D2), for whoever set the routers back in it.
+ * gives the events topic a higher topic generation (rule D2), for whoever set the routers back in it.
  */
 import { parseArgs } from "node:util";
 import {
@@ -16,8 +16,8 @@ import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
-import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/incarnation";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
+import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/topic-generation";
 import { replicationOf, type TopicDifference } from "@posthaste/kafka/topics/topic-plan";
 import { ConfigError, duration, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
@@ -57,8 +57,10 @@ function readArguments(): Arguments {
 
 async function raise(connection: KafkaConnection, names: TopicNames): Promise<void> {
   const before = await findEventsLog(connection, names);
-  const { incarnation } = await raiseEventsLog(connection, names, await readTopicId(connection, names.events));
-  process.stdout.write(`~ ${names.events}: topic incarnation ${before?.incarnation ?? "(none)"} -> ${incarnation}\n`);
+  const { topicGeneration } = await raiseEventsLog(connection, names, await readTopicId(connection, names.events));
+  process.stdout.write(
+    `~ ${names.events}: topic incarnation ${before?.topicGeneration ?? "(none)"} -> ${topicGeneration}\n`,
+  );
 }
 
 function print(differences: readonly TopicDifference[]): void {

@@ -1,7 +1,7 @@
 /** Logs of dead letters and attempts, plans of before, and the read model of a store that read such a log. */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
-import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import fc from "fast-check";
 import type { ProjectionEntry } from "../src/read-model/projection-entry.ts";
@@ -95,7 +95,7 @@ export function planOf({ purpose, filter, start, end, leftOut, next }: PastPlan)
     ...{ id: "rpl_past", createdAtMs: 0 },
     plan: {
       ...{ purpose, want: "running", filter, again: false, ratePerSecond: null },
-      ...{ topicId: "T", ranges: [range, { ...range, partition: 1 }], matched: 1, leftOut: NONE_LEFT_OUT },
+      ...{ topicId: "T", ranges: [range, { ...range, partition: 1 }], matched: 1, leftOut: NONE_SKIPPED },
       ...{ leftOutPlaces: places.encode(), samples: [], createdAtMs: 0, expiresAtMs: 1, startedAtMs: 1 },
     },
     progress: {

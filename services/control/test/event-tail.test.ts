@@ -119,7 +119,7 @@ describe("the events of a source that is watched", () => {
     await eventually(() => expect(faults).toBe(1));
     await send(1, "c");
     await eventually(() => expect(idsOf(watched).toSorted()).toEqual(["a", "b", "c", "fails once"]));
-    expect(watched.recent.incarnation).toBe(0);
+    expect(watched.recent.restarts).toBe(0);
     await eventually(() => expect(watched.freshness().complete).toBe(true));
   });
 
@@ -274,7 +274,7 @@ it("EN2, ET4: nothing of a topic counts that was made anew, also where its end l
   await eventually(() => send(1, "v"), patience);
   mayAsk.resolve();
   await eventually(() => expect(new Set(idsOf(watched))).toEqual(new Set(["v", "x", "y", "z"])), patience);
-  expect(watched.recent.incarnation).toBe(1);
+  expect(watched.recent.restarts).toBe(1);
   const { events } = await tail.newest(sourceId);
   expect(events.map(({ event }) => event.messageId)).not.toContain("old");
 }, 150_000);

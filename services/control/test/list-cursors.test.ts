@@ -16,7 +16,7 @@ const UNREADABLE: Omit<Unreadable, "offset"> = {
   error: "It has no schema.",
   atMs: 5,
   by: "router",
-  isValueLeftOut: false,
+  isValueOmitted: false,
 };
 const MESSAGE =
   "expected the nextCursor of this list's page before; without a cursor the list begins at its first page";

@@ -54,7 +54,7 @@ function plannerWith(judge: Judge, heldDeadLetters = nothingHeld): Planner {
   return new Planner({ ...reading, judge: { judge, byRow }, past, deadLetterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));
-const nobodyLeftOut = async (found: readonly JudgedDeadLetter[]) => found.map(() => null);
+const nobodySkipped = async (found: readonly JudgedDeadLetter[]) => found.map(() => null);
 
 it("PL1: dead letters are read up to an end, whatever stands behind it", async () => {
   const offsets: number[] = [];
@@ -67,7 +67,7 @@ it("PL1: dead letters are read up to an end, whatever stands behind it", async (
 });
 
 it("what nobody could read is left out for good, also once somebody can", async () => {
-  const { plan } = await plannerWith(nobodyLeftOut).make(ALL, new AbortController().signal);
+  const { plan } = await plannerWith(nobodySkipped).make(ALL, new AbortController().signal);
   expect(plan.matched).toBe(5 + MANY);
   const places = PlaceSet.decode(plan.leftOutPlaces);
   expect([0, 1, 2, 3].map((offset) => places.has(0, offset))).toEqual([false, false, true, false]);
@@ -80,7 +80,7 @@ it("PL2: where one partition cannot be counted, the others are not read on", asy
     counted += found.length;
     // As slow as a log that is asked for each of them.
     await new Promise((resolve) => setTimeout(resolve, 50));
-    return await nobodyLeftOut(found);
+    return await nobodySkipped(found);
   });
   await expect(planner.make(ALL, new AbortController().signal)).rejects.toThrow("the log is away");
   const atFailure = counted;
@@ -93,7 +93,7 @@ it("PL4: each count says how far it is while it is asked for, the others behind 
   const [first, second] = [gate(), gate()];
   const planner = plannerWith(async (found, { again }) => {
     await (again ? second : first).passed;
-    return await nobodyLeftOut(found);
+    return await nobodySkipped(found);
   });
   const signal = new AbortController().signal;
   const [one, other] = [planner.make(ALL, signal), planner.make({ ...ALL, again: true }, signal)];
@@ -117,7 +117,7 @@ it("PL4: a count says how far it is where the read model cannot be asked too", a
   const planner = plannerWith(
     async (found) => {
       await passed.passed;
-      return await nobodyLeftOut(found);
+      return await nobodySkipped(found);
     },
     () => Promise.reject(new Problem("unavailable", "the delivery log is being opened")),
   );

@@ -4,7 +4,7 @@ import { type AvroReplayRecord, createReplayCodec, type RecordedProgress } from 
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { claimProgress, isDue, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { claimProgress, isDue, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -15,7 +15,7 @@ import { openReplayStore, type ReplayStore } from "../src/replays/replay-store.t
 
 const PLAN: ReplayPlan = {
   ...{ purpose: "replay", want: "running", filter: {}, again: false, ratePerSecond: null, topicId: null, ranges: [] },
-  ...{ matched: 1, leftOut: NONE_LEFT_OUT, leftOutPlaces: new Uint8Array(), samples: [] },
+  ...{ matched: 1, leftOut: NONE_SKIPPED, leftOutPlaces: new Uint8Array(), samples: [] },
   ...{ createdAtMs: 0, expiresAtMs: 1000, startedAtMs: 5 },
 };
 const ENDED: RecordedProgress = {

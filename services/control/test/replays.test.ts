@@ -2,8 +2,8 @@
 import { decodeProgress, headerText } from "@posthaste/contracts/headers";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
-import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
+import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -125,7 +125,7 @@ describe("a replay", () => {
     expect(first?.delivery).toEqual({
       ...{ messageId: "message-1", sourceId: "src_1", destinationId: anyId, type: "track" },
       ...{ receivedAtMs, configOffset, body, event, restJson },
-      ...{ originIncarnation: NO_INCARNATION, originPartition: 0, originOffset: 1 },
+      ...{ originIncarnation: NO_TOPIC_GENERATION, originPartition: 0, originOffset: 1 },
     });
     const from = `${topics.names.deadLetters}/0/`;
     expect(first?.replay).toEqual({ id: expect.stringMatching(/^rpl_/), count: 1, from: `${from}0` });
@@ -159,7 +159,7 @@ describe("a replay", () => {
 
   it("only counts under dryRun, and sends nothing when nothing matches", async () => {
     const dry = await plan({ again: true });
-    expect([dry.status, dry.body]).toMatchObject([202, { id: null, matched: 4, leftOut: NONE_LEFT_OUT }]);
+    expect([dry.status, dry.body]).toMatchObject([202, { id: null, matched: 4, leftOut: NONE_SKIPPED }]);
     expect(dry.body.plan).toMatch(/^rpl_/);
     expect(dry.body.samples).toHaveLength(3);
     // A plan holds for an hour from where its end is fixed.
@@ -192,8 +192,8 @@ describe("what is left out", () => {
     await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
     expect(await ended(first.body.plan)).toMatchObject({ replayed: 2 });
     const rest = await plan({ destinationId: id });
-    expect(rest.body).toMatchObject({ matched: 2, leftOut: { ...NONE_LEFT_OUT, replayedBefore: 2 } });
-    expect((await plan({ destinationId: id, again: true })).body).toMatchObject({ matched: 4, leftOut: NONE_LEFT_OUT });
+    expect(rest.body).toMatchObject({ matched: 2, leftOut: { ...NONE_SKIPPED, replayedBefore: 2 } });
+    expect((await plan({ destinationId: id, again: true })).body).toMatchObject({ matched: 4, leftOut: NONE_SKIPPED });
     const twice = await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
     const detail = `${first.body.plan} is done and cannot be started: it was started before`;
     expect(twice).toMatchObject({ status: 409, body: { detail } });

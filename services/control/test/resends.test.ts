@@ -3,7 +3,7 @@ import { decodeProgress, encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { encodeHistory } from "@posthaste/core/delivery/attempt-history";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
@@ -135,7 +135,7 @@ describe("a resend", () => {
     expect([status, body]).toEqual([202, { replayId: expect.stringMatching(/^rsd_/), copyWaits: false }]);
     const { key, progress, delivery: again } = await sentAs(body.replayId);
     expect(key).toBe(`${destinationId}:user-7`);
-    expect(again).toEqual({ ...delivery, originIncarnation: NO_INCARNATION });
+    expect(again).toEqual({ ...delivery, originIncarnation: NO_TOPIC_GENERATION });
     expect(progress).toEqual({ ...NO_PROGRESS, replay: { id: body.replayId, count: 1, from: null } });
   });
 

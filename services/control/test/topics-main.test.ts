@@ -31,7 +31,7 @@ describe("the program that makes the topics", () => {
     expect([first, stderr]).toEqual([{ code: 0, stdout: expect.stringContaining(events) }, advice]);
     // A broker that has not heard of a new topic's leader yet is asked again, and the log says so.
     expect(await run([])).toMatchObject(first);
-    // With --raise-incarnation it gives the events topic a higher topic incarnation, and does no more.
+    // With --raise-incarnation it gives the events topic a higher topic generation, and does no more.
     const raised = async () => {
       const { code, stdout } = await run(["--raise-incarnation"], { POSTHASTE_PARTITIONS: "3" });
       expect(code).toBe(0);

@@ -11,7 +11,7 @@ export interface DeliveryMetrics {
   readonly deferred: Counter<"cause">;
   readonly deadLetters: Counter<"reason">;
   readonly repeats: Counter<"kind">;
-  readonly originsLeftOut: Counter<"what">;
+  readonly droppedOrigins: Counter<"what">;
   readonly unreadable: Counter;
   readonly retryLateness: Histogram<"topic">;
   readonly attemptLogDropped: Counter;
@@ -40,7 +40,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     registers,
   });
   for (const reason of DEAD_LETTER_REASONS) deadLetters.inc({ reason } satisfies { reason: DeadLetterReason }, 0);
-  const originsLeftOut = new Counter({
+  const droppedOrigins = new Counter({
     name: "posthaste_origins_left_out_total",
     help:
       "What the commits of deliveries left out of what tells a router's repeats, since it was too long, counted at each " +
@@ -49,7 +49,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     labelNames: ["what"],
     registers,
   });
-  for (const what of ["entry", "destination"]) originsLeftOut.inc({ what }, 0);
+  for (const what of ["entry", "destination"]) droppedOrigins.inc({ what }, 0);
   const repeats = new Counter({
     name: "posthaste_repeats_dropped_total",
     help:
@@ -77,7 +77,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
     deferred,
     deadLetters,
     repeats,
-    originsLeftOut,
+    droppedOrigins,
     unreadable: new Counter({
       name: "posthaste_unreadable_deliveries_total",
       help: "Records of the deliveries and retry topics that no schema reads; they are put aside in posthaste.unreadable.",

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -87,7 +87,7 @@ describe("a replay for some of the URLs", () => {
     const id = `some-${settle}`;
     receiver.script(`/${id}-a`, [{ status: 503 }, { status: 200 }]);
     const configOffset = await connect(id, [`/${id}-a`, `/${id}-b`], settle);
-    const draft = { messageId: `m-${id}`, destinationId: id, configOffset, originIncarnation: NO_INCARNATION };
+    const draft = { messageId: `m-${id}`, destinationId: id, configOffset, originIncarnation: NO_TOPIC_GENERATION };
     const headers = encodeProgress({ ...NO_PROGRESS, urls: [`${receiver.url}/${id}-a`] });
     await installation.sendRaw(installation.names.deliveries, installation.encode(draft), headers);
     const url = `${receiver.url}/${id}-a`;

@@ -11,7 +11,7 @@
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createTopicNames, type TopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
-import { originIncarnationOf } from "@posthaste/core/delivery/origin";
+import { originTopicGenerationOf } from "@posthaste/core/delivery/origin";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { RecentIdsLimits } from "@posthaste/core/routing/recent-ids";
@@ -24,7 +24,7 @@ import type { ConsumerTiming, WindowLimits } from "@posthaste/kafka/consumer/win
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer/producer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
-import { settleEventsLog } from "@posthaste/kafka/topics/incarnation";
+import { settleEventsLog } from "@posthaste/kafka/topics/topic-generation";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { Registry } from "prom-client";
 import { createDedupe, drawSeed } from "./dedupe.ts";
@@ -77,8 +77,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   await suppressed.caughtUp();
   const eventsLog = await settleEventsLog(connection, names);
   const producer = await createProducer(connection, { name: "deliveries", topics: [names.deliveries] });
-  // Read once: when the topic grows, each router uses its new partitions from its next start, under a topic incarnation
-  // of its own (`originIncarnationOf`).
+  // Read once: when the topic grows, each router uses its new partitions from its next start, under a topic generation
+  // of its own (`originTopicGenerationOf`).
   const deliveryPartitions = producer.partitionsOf(names.deliveries) ?? 1;
   // This producer is a second one, so that no delivery waits behind entries that nobody waits for.
   const background = await createProducer(connection, { name: "unrouted", topics: [names.unrouted, names.unreadable] });
@@ -89,7 +89,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const dedupe = options.dedupe.limit === 0 ? null : createDedupe({ ...dedupeOptions, seed: drawSeed() });
   const context = {
     routing,
-    originIncarnation: originIncarnationOf(eventsLog.incarnation, deliveryPartitions),
+    originIncarnation: originTopicGenerationOf(eventsLog.topicGeneration, deliveryPartitions),
     deliveriesTopic: names.deliveries,
     deliveryPartitions,
     deliveryCodec: codecs.delivery,

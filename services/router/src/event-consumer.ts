@@ -6,7 +6,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type { ConsumerTiming, WindowedConsumer, WindowLimits } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Producer } from "@posthaste/kafka/producer/producer";
-import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
+import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import type { Dedupe } from "./dedupe.ts";
 import type { RecordRouter } from "./route-records.ts";
 
@@ -21,7 +21,7 @@ const DEFAULT_WINDOW: WindowLimits = { maxRecords: 4096, maxBytes: 16 * 1024 * 1
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 
 /**
- * How an operator mends a committed offset that is out of range. Without a new topic incarnation the events that are
+ * How an operator mends a committed offset that is out of range. Without a new topic generation the events that are
  * read again would count as repeats of those that were routed before (D2).
  */
 const OUT_OF_RANGE_ADVICE =

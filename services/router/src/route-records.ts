@@ -9,7 +9,7 @@ import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
-import { eventNameOf, fieldsLeftOut } from "@posthaste/core/routing/delivery-fields";
+import { eventNameOf, omittedFields } from "@posthaste/core/routing/delivery-fields";
 import { deliveryKey } from "@posthaste/core/routing/partition-key";
 import { type NotRouted, type RoutingTable, routeEvent } from "@posthaste/core/routing/routing";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
@@ -22,7 +22,7 @@ import type { Dedupe } from "./dedupe.ts";
 import type { EventPlace } from "./event-place.ts";
 import type { RouterMetrics } from "./metrics.ts";
 import type { UnroutedLog } from "./unrouted.ts";
-import { type LeftOut, toUnrouted } from "./unrouted-event.ts";
+import { toUnrouted, type WithoutDelivery } from "./unrouted-event.ts";
 
 /** The most bytes of a UTF-16 unit of text in UTF-8. */
 const MAX_CHARACTER_BYTES = 3;
@@ -32,7 +32,7 @@ const ENVELOPE_BYTES = 100;
 /** What a delivery is made from besides its event. */
 export interface RouteContext {
   readonly routing: RoutingTable;
-  /** The topic incarnation in origins (`originIncarnationOf`, D2). */
+  /** The topic generation in origins (`originTopicGenerationOf`, D2). */
   readonly originIncarnation: number;
   readonly deliveriesTopic: string;
   /** How many partitions deliveries are placed on; it does not change while `originIncarnation` stays. */
@@ -57,7 +57,7 @@ export function toDeliveries(
   const configOffset = context.configOffset();
   const bodies: Partial<Record<Payload, Buffer>> = {};
   const name = eventNameOf(event);
-  const restJson = fieldsLeftOut(event);
+  const restJson = omittedFields(event);
   const textLength = messageId.length + sourceId.length + (name?.length ?? 0) + (restJson?.length ?? 0);
   return destinations.map(({ id: destinationId, payload }) => {
     const body = bodies[payload] ?? Buffer.from(toWebhookBody(event, payload), "utf8");
@@ -143,7 +143,7 @@ export class RecordRouter {
     return producer.send(routed);
   }
 
-  #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | LeftOut {
+  #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | WithoutDelivery {
     const { context, suppressed, dedupe } = this.#parts;
     // This comes before the id is noted, so that a call that is sent again after its user's suppression has ended is no
     // duplicate of one that was dropped.
@@ -154,7 +154,7 @@ export class RecordRouter {
     return typeof routed === "string" ? { cause: routed } : routed;
   }
 
-  #leave(event: Event, place: EventPlace, left: LeftOut): void {
+  #leave(event: Event, place: EventPlace, left: WithoutDelivery): void {
     const { metrics, unrouted, context } = this.#parts;
     metrics.events.inc({ outcome: left.cause });
     unrouted.add(event.sourceId, toUnrouted(event, place, { ...left, context }));

@@ -10,13 +10,13 @@ import type { EventPlace } from "./event-place.ts";
 import { MAX_DESTINATION_IDS } from "./unrouted.ts";
 
 /** Why an event became no delivery. */
-export interface LeftOut {
+export interface WithoutDelivery {
   readonly cause: UnroutedCause;
   /** For a duplicate: the offset of the first record. */
   readonly firstOffset?: number;
 }
 
-export interface UnroutedTerms extends LeftOut {
+export interface UnroutedTerms extends WithoutDelivery {
   readonly context: { readonly routing: RoutingTable; readonly configOffset: () => number };
 }
 

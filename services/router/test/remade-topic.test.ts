@@ -96,7 +96,7 @@ describe("the events topic, made anew behind the project's back", () => {
 });
 
 describe("a committed offset outside of the log", () => {
-  it("is refused with the command that raises the topic incarnation", async () => {
+  it("is refused with the command that raises the topic generation", async () => {
     const first = await installation.startRouter();
     await send(idsOf("old", 20));
     await eventually(() => expect(installation.deliveries).toHaveLength(20));

@@ -45,7 +45,7 @@ describe("a record of the events that nobody can read", () => {
     expect(rubbish?.value.equals(poison.rubbish)).toBe(true);
     expect([String(rubbish?.record.key), String(rubbish?.record.headers["note"])]).toEqual(["src_1:poison", "mine"]);
     expect(rubbish?.record.headers["odd"]).toEqual(headers.odd);
-    const place = { topic: installation.names.events, partition: 0, by: "router", isValueLeftOut: false };
+    const place = { topic: installation.names.events, partition: 0, by: "router", isValueOmitted: false };
     expect(rubbish?.unreadable).toMatchObject({ ...place, offset: 0, reason: "not_framed" });
     expect(stray?.unreadable).toMatchObject({ ...place, offset: 1, reason: "not_of_schema" });
     expect(stray?.value.equals(installation.strayValue)).toBe(true);

@@ -20,7 +20,7 @@ export async function makePlan(context: Context, path: string, body: object): Pr
   const { api, printer } = context;
   const end = startCounting(context, path, body);
   const answer = await api.call("POST", path, { ...body, dryRun: true }, COUNTING_MS).finally(end);
-  const left = leftOutWords(answer.leftOut);
+  const left = skippedWords(answer.leftOut);
   if (left !== "") printer.say(`left out: ${left}`);
   const { matched, plan } = answer;
   return { answer, matched: Number(matched), id: typeof plan === "string" ? plan : null };
@@ -54,7 +54,7 @@ export function planId({ id }: DeadLetterPlan): string {
 }
 
 /** `41 delivered since, 2 suppressed`. */
-export function leftOutWords(leftOut: unknown): string {
+export function skippedWords(leftOut: unknown): string {
   if (typeof leftOut !== "object" || leftOut === null) return "";
   return Object.entries(leftOut)
     .filter(([, count]) => Number(count) > 0)

@@ -5,7 +5,7 @@ import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { startProgress } from "../progress.ts";
 import { type DeadLetterFilter, deadLetterFilterQuery } from "./dead-letter-filter.ts";
-import { leftOutWords } from "./dead-letter-plan.ts";
+import { skippedWords } from "./dead-letter-plan.ts";
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 
@@ -16,7 +16,7 @@ export interface ExportOptions extends DeadLetterFilter {
 
 const PATH = "/v1/dead-letters";
 /** What control tells behind the file's end: `suppressed=3, purged=0`. */
-const LEFT_OUT = "posthaste-left-out";
+const SKIPPED_TRAILER = "posthaste-left-out";
 const NEWLINE = 0x0a;
 
 /** 0 when all of it is written. */
@@ -48,7 +48,7 @@ export async function exportDeadLetters(context: Context, options: ExportOptions
     progress.end();
   }
   const what = format === "parquet" ? `${bytes} bytes` : counted(Math.max(0, rows), "dead letter");
-  const left = leftOutWords(countsIn(trailer(LEFT_OUT)));
+  const left = skippedWords(countsIn(trailer(SKIPPED_TRAILER)));
   const behind = left === "" ? "" : `; left out: ${left}`;
   printer.say(`exported ${what}${output === undefined ? "" : ` to ${output}`}${behind}`);
   return EXIT.done;

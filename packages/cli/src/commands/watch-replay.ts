@@ -6,7 +6,7 @@ import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
 import type { Printer } from "../printer.ts";
 import { startProgress } from "../progress.ts";
-import { leftOutWords } from "./dead-letter-plan.ts";
+import { skippedWords } from "./dead-letter-plan.ts";
 
 const LOOK_MS = 250;
 /** A replay goes on while its control is replaced, which takes less than this. */
@@ -81,7 +81,7 @@ function sayEnd(printer: Printer, replay: Entry): void {
     ...(Number(failedAgain ?? 0) > 0 ? [`${failedAgain} failed again`] : []),
     ...(open > 0 ? [`${open} not known yet`] : []),
   ].join(", ");
-  const left = leftOutWords(leftOutSince);
+  const left = skippedWords(leftOutSince);
   const of = `sent ${replayed} of ${matched} again`;
   printer.say(`${of}${outcomes === "" ? "" : `: ${outcomes}`}${left === "" ? "" : `; left out: ${left}`}`);
   if (open === 0) return;

@@ -2,12 +2,12 @@
 import type { EventType, Other } from "../event/event.ts";
 
 /**
- * Where a delivery came from: the events topic's incarnation, the partition, and the offset. Together with the
+ * Where a delivery came from: the events topic's topic generation, the partition, and the offset. Together with the
  * destination id it names the delivery for ever, whoever wrote it and however often (rules D1 to D3).
  */
 export interface Origin {
-  /** The topic incarnation (`originIncarnationOf` of origin.ts). */
-  readonly incarnation: number;
+  /** The topic generation (`originTopicGenerationOf` of origin.ts). */
+  readonly topicGeneration: number;
   readonly partition: number;
   readonly offset: number;
 }
@@ -32,7 +32,7 @@ export interface Delivery {
   /** track: the event's name; page, screen: the name; shortened (`eventNameOf`). Null where there is none. */
   readonly event: string | null;
   /**
-   * The fields of the event that the documented body has no place for, as a JSON object (`fieldsLeftOut`); null for
+   * The fields of the event that the documented body has no place for, as a JSON object (`omittedFields`); null for
    * none.
    */
   readonly restJson: string | null;

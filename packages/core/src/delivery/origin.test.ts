@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import {
   condenseOrigins,
+  type Dropped,
   decodeOriginCheckpoint,
-  type LeftOut,
-  NO_INCARNATION,
+  NO_TOPIC_GENERATION,
   OriginCheckpoint,
   type OriginOfDelivery,
-  originIncarnationOf,
+  originTopicGenerationOf,
 } from "./origin.ts";
 
 const delivery = (originIncarnation: number, originPartition: number, originOffset: number, destinationId: string) => ({
@@ -51,7 +51,7 @@ describe("repeats by origin", () => {
     );
   });
 
-  it("D2: events partitions and topic incarnations are told apart", () => {
+  it("D2: events partitions and topic generations are told apart", () => {
     const records = [delivery(1, 0, 5, "a"), delivery(1, 1, 5, "a"), delivery(2, 0, 5, "a"), delivery(1, 0, 6, "a")];
     expect(passed(records)).toEqual(records);
     expect(passed([delivery(2, 0, 5, "a"), delivery(1, 0, 5, "a"), delivery(1, 0, 5, "a")])).toHaveLength(2);
@@ -74,32 +74,33 @@ describe("repeats by origin", () => {
     // A router of five partitions wrote event 100 here and died before it wrote event 97, which lay elsewhere; its
     // successor places on six, and event 97 belongs here.
     const checkpoint = new OriginCheckpoint();
-    checkpoint.note(delivery(originIncarnationOf(7, 5), 0, 100, "a"));
-    expect(checkpoint.isRepeat(delivery(originIncarnationOf(7, 6), 0, 97, "a"))).toBe(false);
-    expect(checkpoint.isRepeat(delivery(originIncarnationOf(7, 5), 0, 97, "a"))).toBe(true);
+    checkpoint.note(delivery(originTopicGenerationOf(7, 5), 0, 100, "a"));
+    expect(checkpoint.isRepeat(delivery(originTopicGenerationOf(7, 6), 0, 97, "a"))).toBe(false);
+    expect(checkpoint.isRepeat(delivery(originTopicGenerationOf(7, 5), 0, 97, "a"))).toBe(true);
   });
 
-  it("D2: a new events topic has a higher topic incarnation, however many partitions deliveries have", () => {
-    expect(originIncarnationOf(8, 1)).toBeGreaterThan(originIncarnationOf(7, 65_535));
-    expect(Number.isSafeInteger(originIncarnationOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
+  it("D2: a new events topic has a higher topic generation, however many partitions deliveries have", () => {
+    expect(originTopicGenerationOf(8, 1)).toBeGreaterThan(originTopicGenerationOf(7, 65_535));
+    expect(Number.isSafeInteger(originTopicGenerationOf(Math.floor(4e12 / 1000), 65_535))).toBe(true);
   });
 
   it("D2: writes one number for a log and a number of partitions in every release", () => {
-    expect(originIncarnationOf(2, 3)).toBe(131_075);
+    expect(originTopicGenerationOf(2, 3)).toBe(131_075);
   });
 
   it("O3: a replay is never a repeat and hides nothing", () => {
-    const replayed = delivery(NO_INCARNATION, 0, 0, "a");
+    const replayed = delivery(NO_TOPIC_GENERATION, 0, 0, "a");
     const checkpoint = new OriginCheckpoint();
     expect(passed([replayed, replayed], checkpoint)).toHaveLength(2);
     expect(checkpoint.encode()).toBe("");
   });
 
-  it("O2: holds the two newest topic incarnations of a partition, so that its state stays small", () => {
+  it("O2: holds the two newest topic generations of a partition, so that its state stays small", () => {
     const checkpoint = new OriginCheckpoint();
-    for (let incarnation = 1; incarnation <= 50; incarnation++) checkpoint.note(delivery(incarnation, 0, 9, "a"));
+    for (let topicGeneration = 1; topicGeneration <= 50; topicGeneration++)
+      checkpoint.note(delivery(topicGeneration, 0, 9, "a"));
     for (const each of [checkpoint, decodeOriginCheckpoint(checkpoint.encode())]) {
-      expect([50, 49, 48, 1].map((incarnation) => each.isRepeat(delivery(incarnation, 0, 9, "a")))).toEqual([
+      expect([50, 49, 48, 1].map((topicGeneration) => each.isRepeat(delivery(topicGeneration, 0, 9, "a")))).toEqual([
         true,
         true,
         false,
@@ -172,7 +173,7 @@ describe("the checkpoint's text (O4)", () => {
   it("fits whatever stands in it, and what it lacks costs repeats and never a record", () => {
     fc.assert(
       fc.property(origins, origins, (notedFirst, asked) => {
-        const leftOut: LeftOut[] = [];
+        const leftOut: Dropped[] = [];
         const checkpoint = new OriginCheckpoint((what) => leftOut.push(what));
         for (const each of notedFirst) checkpoint.note(each);
         const text = checkpoint.encode();
@@ -189,7 +190,7 @@ describe("the checkpoint's text (O4)", () => {
   });
 
   const filled = (partitions: number, offsetOf: (partition: number) => number, destinations: number) => {
-    const leftOut: LeftOut[] = [];
+    const leftOut: Dropped[] = [];
     const checkpoint = new OriginCheckpoint((what) => leftOut.push(what));
     for (let partition = 0; partition < partitions; partition++) {
       const id = `dst_0123456789abcdef${String(partition % destinations).padStart(4, "0")}`;
@@ -250,7 +251,7 @@ describe("the checkpoint's text (O4)", () => {
 
 it("D3: condensed origins leave a checkpoint as all of them would, in any order", () => {
   const origin = fc.record({
-    originIncarnation: fc.constantFrom(NO_INCARNATION, 1, 2, 3, 4),
+    originIncarnation: fc.constantFrom(NO_TOPIC_GENERATION, 1, 2, 3, 4),
     originPartition: fc.nat(3),
     originOffset: fc.nat(5),
     destinationId: fc.constantFrom("a", "b", "c"),

@@ -4,11 +4,11 @@
  * Every router writes the deliveries of one events partition into a deliveries partition in rising order of (offset,
  * destination id), without gaps. So the greatest pair that was seen tells of every later record whether it is a repeat.
  *
- * Owns: for each topic incarnation and events partition, the greatest (offset, destination id) of the records noted so
+ * Owns: for each topic generation and events partition, the greatest (offset, destination id) of the records noted so
  * far.
- * O1  A record is a repeat when its pair is not greater than the greatest that was noted of its topic incarnation and
+ * O1  A record is a repeat when its pair is not greater than the greatest that was noted of its topic generation and
  *     events partition.
- * O2  The checkpoint holds the newest `KEPT_INCARNATIONS` topic incarnations of an events partition; a record of an
+ * O2  The checkpoint holds the newest `KEPT_TOPIC_GENERATIONS` topic generations of an events partition; a record of an
  *     older one counts as new. Forgetting costs repeats, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
  * O4  The text of the checkpoint keeps to `MAX_STATE_BYTES`. `encode` leaves out what does not fit, so that it costs
@@ -19,24 +19,24 @@ import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
 import type { Delivery } from "./delivery.ts";
 
-/** The topic incarnation of a delivery without an origin, which a replay wrote and not the router. */
-export const NO_INCARNATION = -1;
+/** The topic generation of a delivery without an origin, which a replay wrote and not the router. */
+export const NO_TOPIC_GENERATION = -1;
 
 /** More partitions than a topic has anywhere. */
 const MOST_PARTITIONS = 65_536;
 
 /**
- * The topic incarnation that a router writes into origins: that of the events topic, and the number of partitions that
+ * The topic generation that a router writes into origins: that of the events topic, and the number of partitions that
  * the router places deliveries on. With another number the deliveries of one event lie elsewhere, so that routers which
  * place differently must not be compared: a delivery that one of them had not written yet would count as a repeat. So
  * growing the deliveries topic costs repeats, never a record.
  */
-export function originIncarnationOf(eventsIncarnation: number, deliveryPartitions: number): number {
-  return eventsIncarnation * MOST_PARTITIONS + deliveryPartitions;
+export function originTopicGenerationOf(eventsTopicGeneration: number, deliveryPartitions: number): number {
+  return eventsTopicGeneration * MOST_PARTITIONS + deliveryPartitions;
 }
 
-/** The current incarnation of the events topic, and the one before, which a late router may still write. */
-const KEPT_INCARNATIONS = 2;
+/** The current topic generation of the events topic, and the one before, which a late router may still write. */
+const KEPT_TOPIC_GENERATIONS = 2;
 
 /** The fields of a delivery that tell whether it is a repeat. */
 export type OriginOfDelivery = Pick<
@@ -45,7 +45,7 @@ export type OriginOfDelivery = Pick<
 >;
 
 interface Greatest {
-  readonly incarnation: number;
+  readonly topicGeneration: number;
   readonly partition: number;
   offset: number;
   destinationId: string;
@@ -54,7 +54,7 @@ interface Greatest {
 }
 
 /** How much the text of a checkpoint had no space for. */
-export interface LeftOut {
+export interface Dropped {
   readonly entries: number;
   /** Entries that were kept without their destination id. */
   readonly destinationIds: number;
@@ -62,14 +62,14 @@ export interface LeftOut {
 
 /** The checkpoint of one deliveries partition. Mutable, so that noting a record costs no allocation. */
 export class OriginCheckpoint {
-  /** By events partition, newest topic incarnation first. */
+  /** By events partition, newest topic generation first. */
   readonly #greatest = new Map<number, Greatest[]>();
-  readonly #onLeftOut: ((leftOut: LeftOut) => void) | undefined;
+  readonly #onDropped: ((dropped: Dropped) => void) | undefined;
   #noted = 0;
 
-  /** `onLeftOut` is told at each `encode` that had to leave something out. */
-  constructor(onLeftOut?: (leftOut: LeftOut) => void) {
-    this.#onLeftOut = onLeftOut;
+  /** `onDropped` is told at each `encode` that had to leave something out. */
+  constructor(onDropped?: (dropped: Dropped) => void) {
+    this.#onDropped = onDropped;
   }
 
   /** True when the same delivery stands earlier in the partition (D2). */
@@ -83,11 +83,11 @@ export class OriginCheckpoint {
    */
   note(delivery: OriginOfDelivery): void {
     const { originIncarnation, originPartition, originOffset, destinationId } = delivery;
-    if (originIncarnation === NO_INCARNATION) return;
+    if (originIncarnation === NO_TOPIC_GENERATION) return;
     this.#noted += 1;
     const greatest = this.#find(delivery);
     if (greatest === undefined) {
-      const place = { incarnation: originIncarnation, partition: originPartition, offset: originOffset };
+      const place = { topicGeneration: originIncarnation, partition: originPartition, offset: originOffset };
       this.restore({ ...place, destinationId, notedAt: this.#noted });
     } else if (isGreater(delivery, greatest.offset, greatest.destinationId)) {
       greatest.offset = originOffset;
@@ -112,24 +112,26 @@ export class OriginCheckpoint {
       }
     }
     const ids = idsThatFit(kept, MAX_STATE_BYTES - size);
-    const idsLeftOut = kept.reduce((count, { destinationId }) => count + (ids.has(destinationId) ? 0 : 1), 0);
-    if (kept.length < all.length || idsLeftOut > 0) {
-      this.#onLeftOut?.({ entries: all.length - kept.length, destinationIds: idsLeftOut });
+    const droppedIds = kept.reduce((count, { destinationId }) => count + (ids.has(destinationId) ? 0 : 1), 0);
+    if (kept.length < all.length || droppedIds > 0) {
+      this.#onDropped?.({ entries: all.length - kept.length, destinationIds: droppedIds });
     }
     return encodeGroups(groups, ids);
   }
 
   /** Adds one entry as it stood in a checkpoint; for `decodeOriginCheckpoint`. */
   restore(entry: Greatest): void {
-    const kept = [entry, ...(this.#greatest.get(entry.partition) ?? [])].sort((a, b) => b.incarnation - a.incarnation);
-    this.#greatest.set(entry.partition, kept.slice(0, KEPT_INCARNATIONS));
+    const kept = [entry, ...(this.#greatest.get(entry.partition) ?? [])].sort(
+      (a, b) => b.topicGeneration - a.topicGeneration,
+    );
+    this.#greatest.set(entry.partition, kept.slice(0, KEPT_TOPIC_GENERATIONS));
   }
 
   #find({ originIncarnation, originPartition }: OriginOfDelivery): Greatest | undefined {
     const kept = this.#greatest.get(originPartition);
-    return kept?.[0]?.incarnation === originIncarnation
+    return kept?.[0]?.topicGeneration === originIncarnation
       ? kept[0]
-      : kept?.find(({ incarnation }) => incarnation === originIncarnation);
+      : kept?.find(({ topicGeneration }) => topicGeneration === originIncarnation);
   }
 }
 
@@ -151,9 +153,9 @@ export function condenseOrigins(origins: readonly OriginOfDelivery[]): OriginOfD
 /** The most bytes of a group's head: two numbers in base 36, two widths, and separators. */
 const HEAD_BYTES = 28;
 
-/** The entries of one topic incarnation, in the order of their partitions. */
+/** The entries of one topic generation, in the order of their partitions. */
 interface Group {
-  readonly incarnation: number;
+  readonly topicGeneration: number;
   readonly entries: Greatest[];
   /** The least offset. */
   readonly base: number;
@@ -162,17 +164,17 @@ interface Group {
 }
 
 function groupsOf(entries: readonly Greatest[]): readonly Group[] {
-  const byIncarnation = new Map<number, Greatest[]>();
+  const byTopicGeneration = new Map<number, Greatest[]>();
   for (const entry of entries) {
-    const group = byIncarnation.get(entry.incarnation);
-    if (group === undefined) byIncarnation.set(entry.incarnation, [entry]);
+    const group = byTopicGeneration.get(entry.topicGeneration);
+    if (group === undefined) byTopicGeneration.set(entry.topicGeneration, [entry]);
     else group.push(entry);
   }
-  return [...byIncarnation].map(([incarnation, group]) => {
+  return [...byTopicGeneration].map(([topicGeneration, group]) => {
     const offsets = group.map(({ offset }) => offset);
     const base = Math.min(...offsets);
     const inOrder = group.sort((a, b) => a.partition - b.partition);
-    return { incarnation, entries: inOrder, base, width: widthOf(Math.max(...offsets) - base) };
+    return { topicGeneration, entries: inOrder, base, width: widthOf(Math.max(...offsets) - base) };
   });
 }
 
@@ -208,8 +210,8 @@ function idsThatFit(entries: readonly Greatest[], freeBytes: number): ReadonlyMa
 function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>): string {
   const idWidth = widthOf(ids.size);
   const parts = [[...ids.keys()].map(encodeURIComponent).join(",")];
-  for (const { incarnation, entries, base, width } of groups) {
-    let text = `${incarnation.toString(36)}:${base.toString(36)}:${fixed(width, 1)}${fixed(idWidth, 1)}`;
+  for (const { topicGeneration, entries, base, width } of groups) {
+    let text = `${topicGeneration.toString(36)}:${base.toString(36)}:${fixed(width, 1)}${fixed(idWidth, 1)}`;
     let previous = -1;
     for (const { partition, offset, destinationId } of entries) {
       const id = ids.get(destinationId) ?? 0;
@@ -224,18 +226,18 @@ function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>
 const GROUP = /^([0-9a-z]{1,11}):([0-9a-z]{1,11}):([A-Za-z0-9_-]*)$/;
 
 /** Reads what `encode` wrote. What cannot be read is left out: a lost checkpoint costs repeats, never a record (D3). */
-export function decodeOriginCheckpoint(text: string, onLeftOut?: (leftOut: LeftOut) => void): OriginCheckpoint {
-  const checkpoint = new OriginCheckpoint(onLeftOut);
+export function decodeOriginCheckpoint(text: string, onDropped?: (dropped: Dropped) => void): OriginCheckpoint {
+  const checkpoint = new OriginCheckpoint(onDropped);
   const [idsText = "", ...groups] = text.split(";");
   // Number 0 is no id: every id is greater than the empty text, so each delivery of that event counts as new.
   const ids = ["", ...idsText.split(",").map(decodedComponent)];
   for (const group of groups) {
     const match = GROUP.exec(group);
     if (!match) continue;
-    const [, incarnation = "", base = "", entries = ""] = match;
+    const [, topicGeneration = "", base = "", entries = ""] = match;
     restoreGroup(
       checkpoint,
-      { incarnation: Number.parseInt(incarnation, 36), base: Number.parseInt(base, 36), entries },
+      { topicGeneration: Number.parseInt(topicGeneration, 36), base: Number.parseInt(base, 36), entries },
       ids,
     );
   }
@@ -243,14 +245,14 @@ export function decodeOriginCheckpoint(text: string, onLeftOut?: (leftOut: LeftO
 }
 
 interface GroupText {
-  readonly incarnation: number;
+  readonly topicGeneration: number;
   readonly base: number;
   readonly entries: string;
 }
 
 function restoreGroup(
   checkpoint: OriginCheckpoint,
-  { incarnation, base, entries }: GroupText,
+  { topicGeneration, base, entries }: GroupText,
   ids: readonly string[],
 ): void {
   const reader = new DigitReader(entries);
@@ -263,7 +265,7 @@ function restoreGroup(
     const id = reader.fixed(idWidth);
     if (step === null || offset === null || id === null) return;
     partition += step + 1;
-    checkpoint.restore({ incarnation, partition, offset: base + offset, destinationId: ids[id] ?? "", notedAt: 0 });
+    checkpoint.restore({ topicGeneration, partition, offset: base + offset, destinationId: ids[id] ?? "", notedAt: 0 });
   }
 }
 

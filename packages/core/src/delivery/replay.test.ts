@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decodeHistory } from "./attempt-history.ts";
 import type { DeadLetter } from "./dead-letter.ts";
 import { NO_PROGRESS } from "./delivery.ts";
-import { NO_INCARNATION } from "./origin.ts";
+import { NO_TOPIC_GENERATION } from "./origin.ts";
 import { isOriginKnown, replayedDelivery, replayedProgress } from "./replay.ts";
 
 const deadLetter: DeadLetter = {
@@ -15,25 +15,25 @@ const deadLetter: DeadLetter = {
 };
 
 describe("a replayed delivery", () => {
-  it("O3: is the dead letter's without the incarnation of its origin, whose place it keeps", () => {
+  it("O3: is the dead letter's without the topic generation of its origin, whose place it keeps", () => {
     const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = deadLetter;
     expect(replayedDelivery(deadLetter)).toEqual({
       ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson },
-      ...{ originIncarnation: NO_INCARNATION, originPartition: 4, originOffset: 5 },
+      ...{ originIncarnation: NO_TOPIC_GENERATION, originPartition: 4, originOffset: 5 },
     });
   });
 
-  it("keeps the place of a dead letter that says it by the incarnation alone, and of one that was replayed before", () => {
+  it("keeps the place of a dead letter that says it by the topic generation alone, and of one that was replayed before", () => {
     for (const known of [
       { ...deadLetter, originTopic: null },
-      { ...deadLetter, originIncarnation: NO_INCARNATION },
+      { ...deadLetter, originIncarnation: NO_TOPIC_GENERATION },
     ]) {
       expect(replayedDelivery(known)).toMatchObject({ originPartition: 4, originOffset: 5 });
     }
   });
 
   it("names no place where the dead letter knows none, so that its own next dead letter does not either", () => {
-    const replayed = replayedDelivery({ ...deadLetter, originTopic: null, originIncarnation: NO_INCARNATION });
+    const replayed = replayedDelivery({ ...deadLetter, originTopic: null, originIncarnation: NO_TOPIC_GENERATION });
     const { replay } = replayedProgress(deadLetter, { replayId: "rpl_1", from: "t/0/1", urls: null });
     expect(replayed).toMatchObject({ originPartition: -1, originOffset: -1 });
     expect(isOriginKnown(replayed, replay)).toBe(false);

@@ -2,20 +2,20 @@
 import { encodeHistory } from "./attempt-history.ts";
 import type { DeadLetter } from "./dead-letter.ts";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS, type Replay } from "./delivery.ts";
-import { NO_INCARNATION } from "./origin.ts";
+import { NO_TOPIC_GENERATION } from "./origin.ts";
 
 /** The partition and the offset of an origin that is not known any more. */
 const NOWHERE = -1;
 
 /**
- * The delivery to send again: the same without its origin's incarnation, so that it never counts as a repeat (O3 of
- * origin.ts). Its place in the events topic stays, for information, where it is known.
+ * The delivery to send again: the same without its origin's topic generation, so that it never counts as a repeat (O3
+ * of origin.ts). Its place in the events topic stays, for information, where it is known.
  */
 export function resentDelivery(delivery: Delivery, isKnown: boolean): Delivery {
   const { messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson } = delivery;
   return {
     ...{ messageId, sourceId, destinationId, type, receivedAtMs, configOffset, body, event, restJson },
-    originIncarnation: NO_INCARNATION,
+    originIncarnation: NO_TOPIC_GENERATION,
     originPartition: isKnown ? delivery.originPartition : NOWHERE,
     originOffset: isKnown ? delivery.originOffset : NOWHERE,
   };
@@ -23,8 +23,11 @@ export function resentDelivery(delivery: Delivery, isKnown: boolean): Delivery {
 
 /** The delivery of a dead letter that is sent again. */
 export function replayedDelivery(deadLetter: DeadLetter): Delivery {
-  // A dead letter from before `originTopic` says by its incarnation whether it knows where it came from.
-  return resentDelivery(deadLetter, deadLetter.originTopic !== null || deadLetter.originIncarnation !== NO_INCARNATION);
+  // A dead letter from before `originTopic` says by its topic generation whether it knows where it came from.
+  return resentDelivery(
+    deadLetter,
+    deadLetter.originTopic !== null || deadLetter.originIncarnation !== NO_TOPIC_GENERATION,
+  );
 }
 
 export interface ReplayTerms {
@@ -52,5 +55,5 @@ export function isOriginKnown(
   { originIncarnation, originOffset }: Pick<Delivery, "originIncarnation" | "originOffset">,
   replay: Replay | null,
 ): boolean {
-  return originIncarnation !== NO_INCARNATION || (replay !== null && originOffset !== NOWHERE);
+  return originIncarnation !== NO_TOPIC_GENERATION || (replay !== null && originOffset !== NOWHERE);
 }

@@ -227,7 +227,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect([arrive(admission, 2000), arrive(admission, 2000)]).toEqual([null, null]);
     expect(admission.overdue(2001, () => AMONG_OTHERS)).toBeNull();
     expect(admission.waiting).toBe(2);
-    // There is a token, and the one before it waits for it too: A has capacity, and is left out by none.
+    // There is a token, and the one before it waits for it too: A has capacity, and is skipped by none.
     const next = admission.admit(one, 2200, () => AMONG_OTHERS);
     expect(next).toBeNull();
     expect(told(admission.next(2200) as Given)).toEqual([A, B]);

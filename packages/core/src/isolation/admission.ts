@@ -266,7 +266,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
       const { length } = permit.lines;
       const waitsFor = this.#decide(permit, nowMs, true);
       if (waitsFor === line) {
-        // Some of the delivery's URLs may have been left out.
+        // Some of the delivery's URLs may have been skipped.
         this.#queuedRequests += permit.lines.length - length;
         return null;
       }
@@ -289,7 +289,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     const owed = this.#settle === "any" ? this.#owedLines(permit.request.owed) : permit.lines;
     if (owed.length === permit.lines.length) permit.refuse(cause);
     else {
-      // A URL that was left out may serve the delivery when it comes again, whatever `Retry-After` the last one that
+      // A URL that was skipped may serve the delivery when it comes again, whatever `Retry-After` the last one that
       // was left sent.
       permit.lines = owed;
       permit.refuse(cause === "retry_after" ? "concurrency_limit" : cause);

@@ -45,11 +45,11 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
    */
   readonly isLast: boolean;
   /**
-   * The URLs that the delivery owes and that are not left out; of a permit that is given, the URLs to call. In the
+   * The URLs that the delivery owes and that are not skipped; of a permit that is given, the URLs to call. In the
    * destination's order.
    */
   lines: readonly UrlLine<T>[];
-  /** The URLs that were left out, and after a refusal all the others too. */
+  /** The URLs that were skipped, and after a refusal all the others too. */
   deferred: readonly DeferredPart[] = NOTHING;
   isGiven = false;
   /** When it was given, on the monotonic clock. */
@@ -87,7 +87,7 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
   }
 
   /**
-   * Leaves a URL out: it is deferred by itself, or together with URLs that were left out for the same cause and moment.
+   * Skips a URL: it is deferred by itself, or together with URLs that were skipped for the same cause and moment.
    */
   leaveOut(line: UrlLine<T>, cause: DeferralCause): void {
     this.lines = this.lines.filter((each) => each !== line);

@@ -1,14 +1,14 @@
 /**
  * Which of a delivery's URLs are called now, by the state of each and by the destination's settle rule. The choice
- * changes nothing but the permit's list of URLs that are left out. Rules AD1 to AD5 are those of admission.ts.
+ * changes nothing but the permit's list of URLs that are skipped. Rules AD1 to AD5 are those of admission.ts.
  *
  * UC1  Under `settle: any` a delivery goes when one of its sound URLs can take it. It waits for its other sound URLs
  *      too, unless they are healthy and have `limit.most` requests out or get no connection from the budget. A URL that
- *      is not sound is called beside the others while it has capacity, and is left out otherwise. A URL that must not
- *      be waited for any longer is left out where another is sound.
- * UC2  Under `settle: each` a URL with a lasting obstacle is left out and deferred apart. So is, beside a sound URL,
+ *      is not sound is called beside the others while it has capacity, and is skipped otherwise. A URL that must not
+ *      be waited for any longer is skipped where another is sound.
+ * UC2  Under `settle: each` a URL with a lasting obstacle is skipped and deferred apart. So is, beside a sound URL,
  *      one whose breaker is not closed, or that is neither sound nor has capacity. A URL without capacity that will not
- *      have some soon (rule UH6 of url-health.ts) is left out where another URL can take the delivery now. The probe of
+ *      have some soon (rule UH6 of url-health.ts) is skipped where another URL can take the delivery now. The probe of
  *      a breaker is then left to a delivery that owes that URL alone, since a probe that hangs holds up the deliveries
  *      behind it.
  */
@@ -21,7 +21,7 @@ import type { Obstacle } from "./url-health.ts";
 export type LastingObstacle = Exclude<Obstacle, "soon">;
 
 /**
- * What becomes of a delivery now: the URLs to call (none when all were left out), or the one URL that it waits for, or
+ * What becomes of a delivery now: the URLs to call (none when all were skipped), or the one URL that it waits for, or
  * why it is deferred.
  */
 export type UrlChoice<T extends AdmissionRequest> = readonly UrlLine<T>[] | UrlLine<T> | LastingObstacle;
@@ -66,7 +66,7 @@ export class UrlChooser<T extends AdmissionRequest> {
       if (health.obstacle(nowMs) === null && (isSound ? health.hasCapacityBeside() : health.hasCapacity())) {
         called.push(line);
       } else if (isSound && !health.isHealthy) {
-        // A sound URL that is not known to answer yet is waited for; every other one is left out of this attempt.
+        // A sound URL that is not known to answer yet is waited for; every other one is skipped in this attempt.
         return line;
       }
     }

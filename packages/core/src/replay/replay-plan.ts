@@ -2,7 +2,7 @@
 import type { DeadLetterReason } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 import type { DeadLetterFilter } from "./dead-letter-filter.ts";
-import type { LeftOutCounts, ReplayWant } from "./replay.ts";
+import type { ReplayWant, SkippedCounts } from "./replay.ts";
 
 /** What the dead letters of a plan are for: to be sent again, or to be purged. */
 export const PLAN_PURPOSES = ["replay", "purge"] as const;
@@ -41,9 +41,9 @@ export interface ReplayPlan {
   readonly ranges: readonly PlannedRange[];
   /** How many dead letters the plan is for. */
   readonly matched: number;
-  /** How many dead letters fit the filter and are left out, by cause. */
-  readonly leftOut: LeftOutCounts;
-  /** The places of the dead letters that are left out, and of unreadable records, as control's `PlaceSet` has them. */
+  /** How many dead letters fit the filter and are skipped, by cause. */
+  readonly leftOut: SkippedCounts;
+  /** The places of the dead letters that are skipped, and of unreadable records, as control's `PlaceSet` has them. */
   readonly leftOutPlaces: Uint8Array;
   readonly samples: readonly DeadLetterSample[];
   readonly createdAtMs: number;

@@ -6,7 +6,6 @@ import {
   claimProgress,
   isDue,
   isEnded,
-  type LeftOutCause,
   nextOffset,
   REPLAY_ACTS,
   REPLAY_STATES,
@@ -14,6 +13,7 @@ import {
   type ReplayProgress,
   type ReplayWant,
   replayState,
+  type SkipCause,
   sendableDeadLetters,
   wantAfter,
 } from "./replay.ts";
@@ -92,7 +92,7 @@ class World {
       let next = nextOffset(runner.mine, { partition, offset: 0 });
       while (next < all.length && left > 0) {
         const place = `${partition}:${next}`;
-        const leftOut: LeftOutCause[] = [];
+        const leftOut: SkipCause[] = [];
         let sent = 0;
         if (all[next]?.isPlanned && this.suppressed.has(place)) leftOut.push("suppressed");
         else if (all[next]?.isPlanned) {

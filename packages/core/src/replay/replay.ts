@@ -9,11 +9,11 @@
  * RP3  A runner sends at most `REPLAY_BATCH` dead letters beyond the progress that it last wrote. So a runner that ends
  *      anywhere, or goes on without knowing that it was taken over, causes at most that many dead letters to be sent
  *      twice.
- * RP4  Every dead letter of the plan that the progress has passed is counted once: as sent, or as left out by a cause.
+ * RP4  Every dead letter of the plan that the progress has passed is counted once: as sent, or as skipped by a cause.
  */
 
 /** Why a dead letter that fits the filter is not sent. */
-export const LEFT_OUT_CAUSES = [
+export const SKIP_CAUSES = [
   /** An attempt that began after the dead letter was written delivered. */
   "deliveredSince",
   /** An earlier replay sent it; it may be under way. */
@@ -27,10 +27,10 @@ export const LEFT_OUT_CAUSES = [
   /** Retention deleted the dead letter while the replay was paused or waited. */
   "expired",
 ] as const;
-export type LeftOutCause = (typeof LEFT_OUT_CAUSES)[number];
-export type LeftOutCounts = Readonly<Record<LeftOutCause, number>>;
+export type SkipCause = (typeof SKIP_CAUSES)[number];
+export type SkippedCounts = Readonly<Record<SkipCause, number>>;
 
-export const NONE_LEFT_OUT: LeftOutCounts = {
+export const NONE_SKIPPED: SkippedCounts = {
   deliveredSince: 0,
   replayedBefore: 0,
   suppressed: 0,
@@ -65,8 +65,8 @@ export interface ReplayProgress {
   readonly next: readonly PartitionOffset[];
   /** How many dead letters the brokers have acknowledged as deliveries. */
   readonly sent: number;
-  /** How many dead letters of the plan were found to be left out, by cause. */
-  readonly leftOut: LeftOutCounts;
+  /** How many dead letters of the plan were found to be skipped, by cause. */
+  readonly leftOut: SkippedCounts;
   /** How often a runner took over from one that ended without writing so. */
   readonly takeovers: number;
   readonly beganAtMs: number;
@@ -124,7 +124,7 @@ export function wantAfter(act: ReplayAct, want: ReplayWant, progress: ReplayProg
 /** RP2: the progress of a runner that begins, or goes on where another stopped or is given up. */
 export function claimProgress(held: ReplayProgress | undefined, nowMs: number): ReplayProgress {
   if (held === undefined) {
-    const begun = { next: [], sent: 0, leftOut: NONE_LEFT_OUT, takeovers: 0, beganAtMs: nowMs, endedAtMs: null };
+    const begun = { next: [], sent: 0, leftOut: NONE_SKIPPED, takeovers: 0, beganAtMs: nowMs, endedAtMs: null };
     return { generation: 1, state: "running", ...begun };
   }
   const takeovers = held.takeovers + (held.state === "running" ? 1 : 0);
@@ -146,7 +146,7 @@ export interface ReplayStep {
   readonly partition: number;
   readonly next: number;
   readonly sent: number;
-  readonly leftOut: readonly LeftOutCause[];
+  readonly leftOut: readonly SkipCause[];
 }
 
 /** RP4. */
@@ -157,11 +157,11 @@ export function advanceProgress(progress: ReplayProgress, step: ReplayStep): Rep
     ...progress,
     next: [...others, { partition, offset: next }],
     sent: progress.sent + step.sent,
-    leftOut: addLeftOut(progress.leftOut, step.leftOut),
+    leftOut: addSkipped(progress.leftOut, step.leftOut),
   };
 }
 
-export function addLeftOut(counts: LeftOutCounts, causes: Iterable<LeftOutCause>): LeftOutCounts {
+export function addSkipped(counts: SkippedCounts, causes: Iterable<SkipCause>): SkippedCounts {
   const sum = { ...counts };
   for (const cause of causes) sum[cause] += 1;
   return sum;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseCall } from "../call/call.ts";
 import { CALL_TYPES } from "../call/call-schema.ts";
 import type { Event } from "../event/event.ts";
-import { eventNameOf, fieldsLeftOut } from "./delivery-fields.ts";
+import { eventNameOf, omittedFields } from "./delivery-fields.ts";
 import { shortName } from "./short-name.ts";
 
 const arrival = {
@@ -44,7 +44,7 @@ describe("what an event has beside the documented body", () => {
     };
     const times = { sentAt: "2026-11-22T10:00:01Z", originalTimestamp: "2026-11-22T10:00:00Z" };
     const integrations = { All: false, Webhooks: true };
-    const beyond = (call: object) => JSON.parse(fieldsLeftOut(eventOf({ ...shared, ...call })) ?? "null");
+    const beyond = (call: object) => JSON.parse(omittedFields(eventOf({ ...shared, ...call })) ?? "null");
     expect(beyond({ type: "page", name: "Home", properties: { path: "/" } })).toEqual({
       ...{ category: "Shop", name: "Home", ...times, integrations },
     });
@@ -58,8 +58,8 @@ describe("what an event has beside the documented body", () => {
 
   it("is nothing for an event that has nothing", () => {
     const types = CALL_TYPES.map((type) => eventOf({ type, event: "Bought", groupId: "g", previousId: "p" }));
-    expect(types.map((event) => fieldsLeftOut({ ...event, restJson: null }))).toEqual(CALL_TYPES.map(() => null));
-    expect(fieldsLeftOut(eventOf({ type: "screen", name: "Cart", properties: {} }))).toBeNull();
+    expect(types.map((event) => omittedFields({ ...event, restJson: null }))).toEqual(CALL_TYPES.map(() => null));
+    expect(omittedFields(eventOf({ type: "screen", name: "Cart", properties: {} }))).toBeNull();
   });
 
   it("is a fixed point of JSON, whatever the call said", () => {
@@ -75,7 +75,7 @@ describe("what an event has beside the documented body", () => {
     const rest = fc.dictionary(key, value, { maxKeys: 3 });
     fc.assert(
       fc.property(call, rest, (named, others) => {
-        const json = fieldsLeftOut(eventOf(JSON.parse(JSON.stringify({ ...others, ...named }))));
+        const json = omittedFields(eventOf(JSON.parse(JSON.stringify({ ...others, ...named }))));
         if (json !== null) expect(JSON.stringify(JSON.parse(json))).toBe(json);
       }),
     );

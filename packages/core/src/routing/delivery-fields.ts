@@ -14,7 +14,7 @@ export function eventNameOf({ type, event, name }: Pick<Event, "type" | "event" 
  * `integrations`. Null where there are none. The members that are added to the call's other fields are never among
  * those.
  */
-export function fieldsLeftOut(event: Event): string | null {
+export function omittedFields(event: Event): string | null {
   const { type, name, propertiesJson, integrations, restJson } = event;
   let added = "";
   if (type === "page" && name !== null) added += `,"name":${JSON.stringify(name)}`;

@@ -55,13 +55,13 @@ export class UnreadableRecords {
     );
   }
 
-  #toRecord(record: IncomingRecord, error: PosthasteError, isValueLeftOut: boolean): OutgoingRecord {
+  #toRecord(record: IncomingRecord, error: PosthasteError, isValueOmitted: boolean): OutgoingRecord {
     const { topic, by, nowMs } = this.#options;
     const { partition, offset, key, value } = record;
     const reason = reasonOf(value ?? Buffer.alloc(0), error);
     const stood = { topic: record.topic, partition, offset };
-    const ours = encodeUnreadable({ ...stood, reason, error: error.message, atMs: nowMs(), by, isValueLeftOut });
-    if (isValueLeftOut) return { topic, key: null, value: null, headers: ours };
+    const ours = encodeUnreadable({ ...stood, reason, error: error.message, atMs: nowMs(), by, isValueOmitted });
+    if (isValueOmitted) return { topic, key: null, value: null, headers: ours };
     return { topic, key, value, headers: { ...record.headers, ...ours } };
   }
 }

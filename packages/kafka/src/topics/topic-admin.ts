@@ -3,9 +3,9 @@
  *
  * TA1  It never deletes or shrinks anything; it reports what it cannot change.
  * TA2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
- * TA3  When `applyTopics` resolves, the events topic has a topic incarnation of its own (incarnation.ts). `applyTopics`
- *      raises the number before it makes a new events topic. A run that dies in between leaves a topic incarnation
- *      without a topic, never a new topic with an old topic's incarnation.
+ * TA3  When `applyTopics` resolves, the events topic has a topic generation of its own (topic-generation.ts).
+ *      `applyTopics` raises the number before it makes a new events topic. A run that dies in between leaves a topic
+ *      generation without a topic, never a new topic with an old topic's topic generation.
  */
 import { delayMsFromRetryTopic, type TopicNames, type TopicSpec } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -14,7 +14,7 @@ import type { KafkaConnection } from "../connection/connect.ts";
 import { pause, retryPauseMs } from "../connection/deadline.ts";
 import { isTopicExisting } from "../connection/kafka-errors.ts";
 import { whenReachable } from "../connection/when-reachable.ts";
-import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./incarnation.ts";
+import { findEventsLog, raiseEventsLog, settleEventsLog, TOPICS_PROGRAM } from "./topic-generation.ts";
 import { compareTopics, type ExistingTopic, type Replication, settingsOf, type TopicDifference } from "./topic-plan.ts";
 import { alterSettings, describeSettings } from "./topic-settings.ts";
 
@@ -65,7 +65,7 @@ export async function applyTopics(
 }
 
 /**
- * Gives the events topic a topic incarnation of its own, also where an earlier run, or the loss of the meta topic, left
+ * Gives the events topic a topic generation of its own, also where an earlier run, or the loss of the meta topic, left
  * none.
  */
 async function bindEventsLog(connection: KafkaConnection, names: TopicNames): Promise<void> {

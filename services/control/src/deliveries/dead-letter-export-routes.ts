@@ -8,7 +8,7 @@ import { EXPORT_FORMATS, MEDIA_TYPES } from "./row-formats.ts";
 import type { VisibleDeadLetters } from "./visible-dead-letters.ts";
 
 /** The trailer behind a file: how many dead letters that fit the file leaves out, and why. */
-const LEFT_OUT = "posthaste-left-out";
+const SKIPPED_TRAILER = "posthaste-left-out";
 
 const exportQuery = z.object({
   ...deadLetterFilterQuery,
@@ -34,8 +34,8 @@ export function deadLetterExportRoutes(
         return new StreamedAnswer({
           ...{ mediaType: MEDIA_TYPES[format], fileName: `dead-letters.${format}`, chunks },
           trailers: {
-            names: [LEFT_OUT],
-            values: () => ({ [LEFT_OUT]: `suppressed=${leftOut.suppressed}, purged=${leftOut.purged}` }),
+            names: [SKIPPED_TRAILER],
+            values: () => ({ [SKIPPED_TRAILER]: `suppressed=${leftOut.suppressed}, purged=${leftOut.purged}` }),
           },
         });
       },

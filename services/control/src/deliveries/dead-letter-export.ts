@@ -30,22 +30,22 @@ export interface DeadLetterExportOptions extends DeadLetterReaderOptions {
 }
 
 /** The dead letters that fit a filter and that an export leaves out. */
-export interface DeadLettersLeftOut {
+export interface SkippedDeadLetters {
   readonly suppressed: number;
   readonly purged: number;
 }
 
 export interface BegunExport {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** The dead letters left out so far; complete once the chunks have ended. */
-  readonly leftOut: DeadLettersLeftOut;
+  /** The dead letters skipped so far; complete once the chunks have ended. */
+  readonly leftOut: SkippedDeadLetters;
 }
 
 interface Asked {
   readonly filter: DeadLetterFilter;
   readonly format: ExportFormat;
   readonly signal: AbortSignal;
-  readonly leftOut: { -readonly [Why in keyof DeadLettersLeftOut]: number };
+  readonly leftOut: { -readonly [Why in keyof SkippedDeadLetters]: number };
 }
 
 export class DeadLetterExport {
@@ -107,7 +107,7 @@ export class DeadLetterExport {
    * Why a caller may not see a dead letter, else null. A dead letter that delivery dropped for a suppression may be
    * seen: it holds nothing of the user.
    */
-  #hiding(): (found: FoundDeadLetter) => keyof DeadLettersLeftOut | null {
+  #hiding(): (found: FoundDeadLetter) => keyof SkippedDeadLetters | null {
     const { suppressed, past } = this.#options;
     const isPurged = past.purged();
     return (found) => {

@@ -1,7 +1,7 @@
 /** Checks that the registry holds every schema of ours, and accepts only versions that can read the earlier ones. */
 import { SCHEMA_NAMES, type SchemaName } from "@posthaste/contracts/topics";
 import type { SchemaState } from "@posthaste/kafka/codec/schema-state";
-import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
+import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import type { Check, Finding } from "./check.ts";
 
 export function schemaCheck(lookUp: (schema: SchemaName) => Promise<SchemaState>): Check {

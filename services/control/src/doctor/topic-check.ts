@@ -4,8 +4,8 @@
  * topic that differs from the others.
  */
 import { AUDIT_KEEP_MS, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
-import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/incarnation";
 import type { DescribedTopic } from "@posthaste/kafka/topics/topic-admin";
+import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import { compareTopics, type TopicDifference } from "@posthaste/kafka/topics/topic-plan";
 import type { Finding } from "./check.ts";
 

@@ -46,7 +46,7 @@ export interface LiveStreamOptions {
 /** How far a stream is in one feed. */
 interface Cursor extends LiveFeed {
   readonly at: Map<number, EntryPlace>;
-  incarnation: number;
+  restarts: number;
   /** The number of the next entry to look at. */
   number: number;
 }
@@ -93,12 +93,12 @@ class LiveStream {
     const seen = lastId === undefined ? new Map<string, TopicPosition>() : decodePosition(lastId);
     this.#cursors = feeds.map((feed) => {
       const { recent } = feed.topic;
-      const { incarnation, nextNumber } = recent;
+      const { restarts, nextNumber } = recent;
       const at = seen?.get(feed.letter);
       if (seen === null) this.#lost.add(feed.name);
       return at === undefined
-        ? { ...feed, at: recent.now(), incarnation, number: nextNumber }
-        : { ...feed, at: feed.topic.resumeFrom(at), incarnation, number: 0 };
+        ? { ...feed, at: recent.now(), restarts, number: nextNumber }
+        : { ...feed, at: feed.topic.resumeFrom(at), restarts, number: 0 };
     });
     for (const cursor of this.#cursors) this.#findGap(cursor);
   }
@@ -145,9 +145,9 @@ class LiveStream {
   }
 
   /** LV2: finds entries that the process dropped before this stream saw them. */
-  #findGap({ name, topic, at, incarnation }: Cursor): void {
+  #findGap({ name, topic, at, restarts }: Cursor): void {
     const { recent } = topic;
-    if (recent.incarnation !== incarnation) this.#lost.add(name);
+    if (recent.restarts !== restarts) this.#lost.add(name);
     for (const partition of recent.partitions()) {
       if (isBelow(at.get(partition) ?? FIRST, recent.floorOf(partition))) this.#lost.add(name);
     }
@@ -173,7 +173,7 @@ class LiveStream {
       const { recent } = cursor.topic;
       cursor.at.clear();
       for (const [partition, place] of recent.now()) cursor.at.set(partition, place);
-      cursor.incarnation = recent.incarnation;
+      cursor.restarts = recent.restarts;
       cursor.number = recent.nextNumber;
     }
     this.#lost.clear();

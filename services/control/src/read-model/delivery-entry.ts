@@ -102,7 +102,7 @@ export function lostDeliveryEntries(
 ): readonly ProjectionEntry[] {
   const { messageId, destinationId, sourceId, replayId, originTopic, originPartition, originOffset } = deadLetter;
   const { deadAtMs, reason, reasonClass, attempts, type, event, userKey, receivedAtMs } = deadLetter;
-  // A dead letter from before `originTopic` says by its incarnation whether it knows where it came from.
+  // A dead letter from before `originTopic` says by its topic generation whether it knows where it came from.
   const hasOrigin = originTopic !== null || isOriginKnown(deadLetter, null);
   const lastAttempt = deadLetter.lastAttempt.map(({ url, status, error }) => ({ url, status, error }));
   const known: KnownDeadLetter = {

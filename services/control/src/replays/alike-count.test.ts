@@ -49,7 +49,7 @@ function tellingAlike(readModel: ModelOfStore, onCounted: (deadLetters: number) 
   };
 }
 
-it("PL3: a count by alike dead letters is the one by rows and one by one, whatever is left out", async () => {
+it("PL3: a count by alike dead letters is the one by rows and one by one, whatever is skipped", async () => {
   const asked = fc.record({ filter: fc.oneof({ weight: 4, arbitrary: commonFilter }, filter), purpose, again });
   // Most dead letters are apart where most were tried, plans named most, or a user is suppressed.
   const few = fc.record({ past: fc.array(pastPlan, { maxLength: 1 }), suppressed: fc.constant(null) });

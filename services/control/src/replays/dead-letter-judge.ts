@@ -5,7 +5,7 @@
  */
 
 import { isPosthasteError } from "@posthaste/core/errors";
-import type { LeftOutCause } from "@posthaste/core/replay/replay";
+import type { SkipCause } from "@posthaste/core/replay/replay";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { Problem } from "../http/problem.ts";
 import { urlsTaken } from "../read-model/dead-letter-mark.ts";
@@ -57,8 +57,8 @@ export interface RowJudge {
 
 /** Judges dead letters that are alike. */
 export interface AlikeJudge {
-  /** Why a dead letter is left out; null for none, undefined where only the whole dead letter tells. */
-  readonly causeOf: (row: DeadLetterRow) => LeftOutCause | null | undefined;
+  /** Why a dead letter is skipped; null for none, undefined where only the whole dead letter tells. */
+  readonly causeOf: (row: DeadLetterRow) => SkipCause | null | undefined;
   /** Nothing leaves a dead letter out whose row is not marked (NR2 of dead-letter-rows.ts). */
   readonly leavesNone: boolean;
 }
@@ -71,10 +71,10 @@ export class DeadLetterJudge {
   }
 
   /**
-   * Answers for each dead letter why it is left out, or null for one that is to be sent. Throws the Problem
+   * Answers for each dead letter why it is skipped, or null for one that is to be sent. Throws the Problem
    * `unavailable`.
    */
-  async judge(found: readonly JudgedDeadLetter[], judging: Judging): Promise<readonly (LeftOutCause | null)[]> {
+  async judge(found: readonly JudgedDeadLetter[], judging: Judging): Promise<readonly (SkipCause | null)[]> {
     const causes = this.judgeByTables(found, judging);
     if (judging.again) return causes;
     const open = found.filter((_, index) => causes[index] === null);
@@ -90,7 +90,7 @@ export class DeadLetterJudge {
     found: readonly JudgedDeadLetter[],
     judging: Judging,
     onSilence: (reason: string) => void,
-  ): Promise<readonly (LeftOutCause | null)[]> {
+  ): Promise<readonly (SkipCause | null)[]> {
     try {
       return await this.judge(found, judging);
     } catch (error) {
@@ -101,7 +101,7 @@ export class DeadLetterJudge {
   }
 
   /** As `judge`, by the tables in memory alone, which do not know what was delivered since. */
-  judgeByTables(found: readonly JudgedDeadLetter[], { replayId, again }: Judging): readonly (LeftOutCause | null)[] {
+  judgeByTables(found: readonly JudgedDeadLetter[], { replayId, again }: Judging): readonly (SkipCause | null)[] {
     const { past } = this.#options;
     const isPurged = past.purged();
     const isReplayed = again ? () => false : past.replayed(replayId);
@@ -138,7 +138,7 @@ export class DeadLetterJudge {
     };
   }
 
-  #causeNow(found: JudgedDeadLetter): LeftOutCause | null {
+  #causeNow(found: JudgedDeadLetter): SkipCause | null {
     const { suppressed } = this.#options;
     // The dead letter of a suppressed user has no body that could be sent.
     if (found.facts.reason === "suppressed") return "suppressed";
@@ -148,7 +148,7 @@ export class DeadLetterJudge {
     return this.#causeOfDestination(found.facts.destinationId);
   }
 
-  #causeOfDestination(id: string): LeftOutCause | null {
+  #causeOfDestination(id: string): SkipCause | null {
     const destination = this.#options.destinationOf(id);
     if (destination === undefined) return "destinationRemoved";
     return destination.enabled ? null : "destinationOff";

@@ -1,10 +1,10 @@
 /**
  * The count of a plan, one by one: by whole dead letters, or by their rows in the read model.
  *
- * Owns: the counts, and the places of dead letters that are left out.
+ * Owns: the counts, and the places of dead letters that are skipped.
  */
 import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
-import { addLeftOut, type LeftOutCause, type LeftOutCounts, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { addSkipped, NONE_SKIPPED, type SkipCause, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
 import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "../read-model/dead-letter-row.ts";
@@ -60,7 +60,7 @@ export class PlanCount {
   /** How many dead letters were looked at. */
   looked = 0;
   matched = 0;
-  leftOut: LeftOutCounts = NONE_LEFT_OUT;
+  leftOut: SkippedCounts = NONE_SKIPPED;
 
   constructor(plan: CountedPlan, parts: PlanCountParts) {
     this.plan = plan;
@@ -84,7 +84,7 @@ export class PlanCount {
     });
   }
 
-  /** The places of the dead letters that are left out. */
+  /** The places of the dead letters that are skipped. */
   places(): PlaceSet {
     return this.#left.places();
   }
@@ -93,7 +93,7 @@ export class PlanCount {
     this.looked += deadLetters.length;
     const fitting = deadLetters.filter(({ facts }) => this.#fits(facts));
     const causes = await this.#judge(fitting);
-    this.leftOut = addLeftOut(
+    this.leftOut = addSkipped(
       this.leftOut,
       causes.filter((cause) => cause !== null),
     );
@@ -130,7 +130,7 @@ export class PlanCount {
   }
 
   /**
-   * What `takeAlike` needs: it takes dead letters that fit and are not left out by how many are alike, and each other
+   * What `takeAlike` needs: it takes dead letters that fit and are not skipped by how many are alike, and each other
    * one that fits by its row. Null where the filter goes by more than dead letters have in common, or each is such
    * another one.
    */
@@ -194,7 +194,7 @@ export class PlanCount {
   }
 
   /** A purge names whatever fits and was not purged. */
-  async #judge(fitting: readonly JudgedDeadLetter[]): Promise<readonly (LeftOutCause | null)[]> {
+  async #judge(fitting: readonly JudgedDeadLetter[]): Promise<readonly (SkipCause | null)[]> {
     const { judge, past } = this.#parts;
     if (this.plan.purpose === "replay") return judge.judge(fitting, judgingOf(this.plan));
     const isPurged = past.purged();

@@ -1,6 +1,6 @@
 /** Rule: RP1 of core's replay.ts. */
 import type { DeadLetterFacts } from "@posthaste/core/replay/dead-letter-filter";
-import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { describe, expect, it } from "vitest";
 import { PlaceSet } from "./place-set.ts";
@@ -15,7 +15,7 @@ function placesOf(...offsets: readonly number[]): Uint8Array {
 
 const PLAN: ReplayPlan = {
   ...{ purpose: "replay", want: "running", filter: { destinationId: "dst_1" }, again: false, ratePerSecond: null },
-  ...{ topicId: "T", ranges: [{ partition: 0, start: 10, end: 20 }], matched: 1, leftOut: NONE_LEFT_OUT, samples: [] },
+  ...{ topicId: "T", ranges: [{ partition: 0, start: 10, end: 20 }], matched: 1, leftOut: NONE_SKIPPED, samples: [] },
   ...{ leftOutPlaces: placesOf(12, 15), createdAtMs: 0, expiresAtMs: 1000, startedAtMs: 5 },
 };
 const at = (offset: number, differing: Partial<DeadLetterFacts> = {}): DeadLetterFacts => ({
@@ -42,7 +42,7 @@ describe("earlier plans", () => {
     new PastPlans({ plans: () => [each] }, { id: topicId });
   const chosen = (test: (deadLetter: DeadLetterFacts) => boolean) => offsets.filter((offset) => test(at(offset)));
 
-  it("sent what they meant below where they are, but for what was left out at sending", () => {
+  it("sent what they meant below where they are, but for what was skipped at sending", () => {
     expect(chosen(past(held({}, 4)).replayed(null))).toEqual([10, 11, 13, 16]);
     expect(chosen(past(held({}, 4)).replayed("rpl_1"))).toEqual([]);
     expect(chosen(past(held({}, 0)).replayed(null))).toEqual([]);

@@ -69,7 +69,7 @@ export class Planner {
   }
 
   /**
-   * Makes a plan. Throws the Problem `conflict` when more dead letters are left out than can be noted, and
+   * Makes a plan. Throws the Problem `conflict` when more dead letters are skipped than can be noted, and
    * `unavailable` while the delivery log cannot be asked. `signal` ends the reading.
    */
   async make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {

@@ -1,6 +1,6 @@
 /** A replay that is counted and started in one call: its plan is one record, its start another. */
 import { SILENT_LOG } from "@posthaste/core/log";
-import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { expect, it } from "vitest";
 import type { Author } from "../http/caller.ts";
@@ -16,7 +16,7 @@ const BY: Author = {
 const INPUT: PlanInput = { purpose: "replay", filter: {}, again: false, ratePerSecond: null };
 const PLAN: ReplayPlan = {
   ...{ ...INPUT, want: "planned", topicId: "T", ranges: [{ partition: 0, start: 0, end: 5 }], matched: 5 },
-  ...{ leftOut: NONE_LEFT_OUT, leftOutPlaces: new Uint8Array(), samples: [], createdAtMs: NOW_MS },
+  ...{ leftOut: NONE_SKIPPED, leftOutPlaces: new Uint8Array(), samples: [], createdAtMs: NOW_MS },
   ...{ expiresAtMs: NOW_MS + 3_600_000, startedAtMs: null },
 };
 

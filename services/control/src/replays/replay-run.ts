@@ -2,7 +2,7 @@
  * Carries out one replay, from its progress to its end, or to where it is to stop.
  *
  * Owns: the producer of the deliveries, and the progress of this runner (`run-progress.ts`).
- * Z1  A replayed delivery keeps its key, message id and body, and has an origin without an incarnation (O3 of
+ * Z1  A replayed delivery keeps its key, message id and body, and has an origin without a topic generation (O3 of
  *     `origin.ts`): delivery takes it for no repeat, and the receiver's idempotency key says what it is. It has a new
  *     retry window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
  * Z2  A run sends the dead letters that its plan names (RP1 of core's `replay.ts`): a delivery that dies again is not
@@ -23,7 +23,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { replayedDelivery, replayedProgress } from "@posthaste/core/delivery/replay";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { LeftOutCause, RunState } from "@posthaste/core/replay/replay";
+import type { RunState, SkipCause } from "@posthaste/core/replay/replay";
 import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
@@ -32,7 +32,7 @@ import { type DeadLetterBatch, type FoundDeadLetter, readDeadLetters } from "./d
 import { Pace } from "./pace.ts";
 import { type DeadLetterTest, meantBy } from "./plan-dead-letters.ts";
 import { noSuchPlan, type ReplayStore } from "./replay-store.ts";
-import { type LeftOutDeadLetter, RunProgress, type RunProgressOptions, TakenOver } from "./run-progress.ts";
+import { RunProgress, type RunProgressOptions, type SkippedDeadLetter, TakenOver } from "./run-progress.ts";
 
 /** The time between two looks at whether more may be sent, or is still wanted, in ms. */
 const LOOK_MS = 25;
@@ -89,7 +89,7 @@ interface Sending {
 /** Dead letters of the plan that were judged, from `at` on, and how many of them may be sent now. */
 interface Step {
   readonly meant: readonly FoundDeadLetter[];
-  readonly causes: readonly (LeftOutCause | null)[];
+  readonly causes: readonly (SkipCause | null)[];
   readonly at: number;
   readonly allowed: number;
 }
@@ -194,13 +194,13 @@ class ReplayRun {
   }
 
   /**
-   * Sends at most `allowed` dead letters, and passes the dead letters between them that are left out. Answers the index
+   * Sends at most `allowed` dead letters, and passes the dead letters between them that are skipped. Answers the index
    * behind the last.
    */
   async #sendStep(partition: number, step: Step, { producer, pace }: Sending): Promise<number> {
     const { meant, causes, allowed } = step;
     const outgoing: OutgoingRecord[] = [];
-    const leftOut: LeftOutDeadLetter[] = [];
+    const leftOut: SkippedDeadLetter[] = [];
     let { at } = step;
     for (; at < meant.length && outgoing.length < allowed; at += 1) {
       const [found, cause] = [meant[at], causes[at] ?? null];
@@ -216,7 +216,7 @@ class ReplayRun {
   }
 
   /** Z6. While the delivery log cannot be asked, it is not known what was delivered since the plan was made. */
-  async #judge(meant: readonly FoundDeadLetter[]): Promise<readonly (LeftOutCause | null)[]> {
+  async #judge(meant: readonly FoundDeadLetter[]): Promise<readonly (SkipCause | null)[]> {
     const { judge, log } = this.#options;
     const { again, startedAtMs, createdAtMs } = this.plan;
     const judging = { replayId: this.#parts.id, again, beforeMs: startedAtMs ?? createdAtMs };

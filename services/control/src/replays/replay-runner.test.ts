@@ -1,5 +1,5 @@
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
-import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { describe, expect, it } from "vitest";
 import { dueReplays, isOver } from "./replay-runner.ts";
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const PLAN: ReplayPlan = {
   ...{ purpose: "replay", want: "planned", filter: {}, again: false, ratePerSecond: null, topicId: null },
   ...{ ranges: [], matched: 1 },
-  ...{ leftOut: NONE_LEFT_OUT, leftOutPlaces: new Uint8Array(), samples: [] },
+  ...{ leftOut: NONE_SKIPPED, leftOutPlaces: new Uint8Array(), samples: [] },
   ...{ createdAtMs: 0, expiresAtMs: 1000, startedAtMs: null },
 };
 const ended = (endedAtMs: number | null): RecordedProgress => ({

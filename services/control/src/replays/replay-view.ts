@@ -1,11 +1,5 @@
 /** Plans and replays as the API shows them. */
-import {
-  LEFT_OUT_CAUSES,
-  type LeftOutCause,
-  nextOffset,
-  REPLAY_STATES,
-  replayState,
-} from "@posthaste/core/replay/replay";
+import { nextOffset, REPLAY_STATES, replayState, SKIP_CAUSES, type SkipCause } from "@posthaste/core/replay/replay";
 import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
 import { deadLetterFilter, viewFilter } from "./dead-letter-query.ts";
@@ -16,7 +10,7 @@ import type { ToldCount } from "./told-counts.ts";
 
 const time = z.iso.datetime();
 
-const CAUSE_WORDS: Readonly<Record<LeftOutCause, string>> = {
+const CAUSE_WORDS: Readonly<Record<SkipCause, string>> = {
   deliveredSince: "An attempt that began after they died was delivered.",
   replayedBefore: "A replay sent them already.",
   suppressed: "Those of users whose events a deletion request stopped, and what was dropped for that.",
@@ -26,10 +20,10 @@ const CAUSE_WORDS: Readonly<Record<LeftOutCause, string>> = {
   expired: "Their topic's retention took them before their turn came.",
 };
 
-export const leftOutCounts = z
+export const skippedCounts = z
   .object(
-    Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, z.int().describe(CAUSE_WORDS[cause])])) as Record<
-      LeftOutCause,
+    Object.fromEntries(SKIP_CAUSES.map((cause) => [cause, z.int().describe(CAUSE_WORDS[cause])])) as Record<
+      SkipCause,
       z.ZodInt
     >,
   )
@@ -39,7 +33,7 @@ export const planAnswer = z.object({
   id: z.string().nullable().describe("Of the replay; null when nothing is sent: a dry run, or nothing matched."),
   plan: z.string().nullable().describe("Of a dry run: what starts it, for an hour; null when nothing matched."),
   matched: z.int().describe("Dead letters that are sent, or would be."),
-  leftOut: leftOutCounts,
+  leftOut: skippedCounts,
   countedAt: time.describe("Where its end is fixed: what died later is none of it."),
   expiresAt: time.nullable().describe("When the plan is gone unless it was started."),
   counts: z
@@ -85,8 +79,8 @@ export const replayAnswer = z.object({
     .nullable()
     .describe("Of those, what receivers took, so far as the delivery log is read; null while it cannot be asked."),
   failedAgain: z.int().nullable().describe("Of those, what became a dead letter again; null as `delivered` is."),
-  leftOut: leftOutCounts,
-  leftOutSince: leftOutCounts.describe(
+  leftOut: skippedCounts,
+  leftOutSince: skippedCounts.describe(
     "Those of `leftOut` that were counted, and then not sent: `matched` less `replayed` at the end.",
   ),
   ratePerSecond: z.number().nullable().describe("Deliveries a second at the most; null for no limit."),
@@ -140,16 +134,16 @@ export function viewReplay(
   const { want, matched, leftOut, ratePerSecond, filter, again, createdAtMs, startedAtMs } = plan;
   const since = progress?.leftOut;
   const endedAtMs = progress?.endedAtMs ?? null;
-  const added = Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, leftOut[cause] + (since?.[cause] ?? 0)]));
-  const none = Object.fromEntries(LEFT_OUT_CAUSES.map((cause) => [cause, 0]));
+  const added = Object.fromEntries(SKIP_CAUSES.map((cause) => [cause, leftOut[cause] + (since?.[cause] ?? 0)]));
+  const none = Object.fromEntries(SKIP_CAUSES.map((cause) => [cause, 0]));
   return {
     ...{ id, matched, ratePerSecond, again },
     state: replayState(want, progress),
     replayed: progress?.sent ?? 0,
     delivered: outcomes?.delivered ?? null,
     failedAgain: outcomes?.failedAgain ?? null,
-    leftOut: leftOutCounts.parse(added),
-    leftOutSince: leftOutCounts.parse(since ?? none),
+    leftOut: skippedCounts.parse(added),
+    leftOutSince: skippedCounts.parse(since ?? none),
     filter: viewFilter(filter),
     offsets: offsetsOf(plan, progress),
     takeovers: progress?.takeovers ?? 0,

@@ -1,7 +1,7 @@
 /** LO1 and LO2 of replayed-dead-letters.ts, LM3 of dead-letter-mark.ts. */
 
 import { SILENT_LOG } from "@posthaste/core/log";
-import { claimProgress, NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -44,7 +44,7 @@ function replayOf(end: number, days: number, leftOut: readonly number[] = []): H
   places.add(0, leftOut);
   const plan: ReplayPlan = {
     ...{ purpose: "replay", want: "running", filter: {}, again: false, ratePerSecond: null, topicId: "T" },
-    ...{ ranges: [{ partition: 0, start: 0, end }], matched: end, leftOut: NONE_LEFT_OUT, samples: [] },
+    ...{ ranges: [{ partition: 0, start: 0, end }], matched: end, leftOut: NONE_SKIPPED, samples: [] },
     ...{ leftOutPlaces: places.encode(), createdAtMs: daysAgo(days), expiresAtMs: 0, startedAtMs: daysAgo(days) },
   };
   const begun = { ...claimProgress(undefined, daysAgo(days)), leftOutPlaces: new Uint8Array(), updatedAtMs: 0 };
@@ -72,7 +72,7 @@ function replayedDeadLetters(plans: readonly HeldPlan[], isComplete = () => true
 }
 
 it("LO1: what a replay of over seven days ago sent is not open, without an attempt that says so", async () => {
-  // The first was sent and came again as the fourth, the second was sent, the third was left out.
+  // The first was sent and came again as the fourth, the second was sent, the third was skipped.
   take(deadLetterAt(0, 10), deadLetterAt(1, 10), deadLetterAt(2, 10), deadLetterAt(3, 9, 0));
   expect(states()).toEqual(["diedAgain", "open", "open", "open"]);
   expect(await replayedDeadLetters([replayOf(3, 9.5, [2])]).note()).toBe(1);

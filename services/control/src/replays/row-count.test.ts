@@ -1,6 +1,6 @@
 /** Rules: PL3 of planner.ts, for a count by rows, and NR2 of dead-letter-rows.ts. */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
-import { NONE_LEFT_OUT } from "@posthaste/core/replay/replay";
+import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -26,7 +26,7 @@ import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";
 
-it("PL3: a count by rows is the count one by one, whatever was asked for and whatever is left out", async () => {
+it("PL3: a count by rows is the count one by one, whatever was asked for and whatever is skipped", async () => {
   const asked = fc.record({ filter, purpose, again });
   await fc.assert(
     fc.asyncProperty(log, asked, known, fc.integer({ min: 3, max: 40 }), async (read, input, tables, maxEntries) => {
@@ -78,7 +78,7 @@ it.each([
   const store = storeOf([MATCHING, { ...MATCHING, user: "ben" }], 10);
   const earlier = planOf({ purpose, filter: { userId: "ann" }, start: 0, end: 5, leftOut: 9, next: 5 });
   const count = await countOf(store, [earlier]);
-  expect([count.matched, count.leftOut]).toEqual([1, { ...NONE_LEFT_OUT, ...leftOut }]);
+  expect([count.matched, count.leftOut]).toEqual([1, { ...NONE_SKIPPED, ...leftOut }]);
   expect(count.samples).toMatchObject([{ place: "0:1" }]);
 });
 
@@ -93,7 +93,7 @@ it.each([
     [delivered, MATCHING],
   ]) {
     const count = await countOf(storeOf(log, 10), []);
-    expect([count.matched, count.leftOut]).toEqual([matched, { ...NONE_LEFT_OUT, deliveredSince }]);
+    expect([count.matched, count.leftOut]).toEqual([matched, { ...NONE_SKIPPED, deliveredSince }]);
     expect((await countOf(storeOf(log, 10), [], { again: true })).matched).toBe(1);
   }
 });

@@ -1,7 +1,7 @@
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { NONE_LEFT_OUT, REPLAY_BATCH } from "@posthaste/core/replay/replay";
+import { NONE_SKIPPED, REPLAY_BATCH } from "@posthaste/core/replay/replay";
 import { beforeEach, describe, expect, it } from "vitest";
 import { PlaceSet } from "./place-set.ts";
 import { RunProgress, TakenOver } from "./run-progress.ts";
@@ -79,7 +79,7 @@ describe("the progress of a run", () => {
     await expect(progress.write("waiting")).rejects.toThrow("no broker");
   });
 
-  it("keeps where dead letters were left out, over a change of runners, and what the topic lost meanwhile", async () => {
+  it("keeps where dead letters were skipped, over a change of runners, and what the topic lost meanwhile", async () => {
     const first = await claim();
     first.pass(1, { next: 8, sent: 5, leftOut: [{ offset: 3, cause: "destinationOff" }] });
     await first.write("waiting");
@@ -89,10 +89,10 @@ describe("the progress of a run", () => {
     const places = PlaceSet.decode(held?.leftOutPlaces ?? new Uint8Array());
     expect([3, 8, 9].map((offset) => places.has(1, offset))).toEqual([true, false, true]);
     expect(held).toMatchObject({ state: "done", sent: 6, takeovers: 0, endedAtMs: 1_000_000 });
-    expect(held?.leftOut).toEqual({ ...NONE_LEFT_OUT, destinationOff: 1, suppressed: 1, expired: 2 });
+    expect(held?.leftOut).toEqual({ ...NONE_SKIPPED, destinationOff: 1, suppressed: 1, expired: 2 });
   });
 
-  it("ends as failed where what it left out cannot be noted any more, with what was noted before", async () => {
+  it("ends as failed where what it skipped cannot be noted any more, with what was noted before", async () => {
     const progress = await claim();
     progress.pass(0, { next: 4, sent: 0, leftOut: [{ offset: 3, cause: "suppressed" }] });
     await progress.write("running");

@@ -1,7 +1,7 @@
 /**
  * The progress of one runner: what it did, and what of that is written.
  *
- * Owns: both, and the places of the dead letters that were left out.
+ * Owns: both, and the places of the dead letters that were skipped.
  * RW1  The written progress is never ahead of what was done, and at most a batch behind (RP3 of core's `replay.ts`).
  * RW2  While the brokers take no writes, the runner waits for them. A runner that was taken over gets `TakenOver`, and
  *      writes nothing.
@@ -12,16 +12,16 @@ import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import {
-  addLeftOut,
+  addSkipped,
   advanceProgress,
   canWrite,
   claimProgress,
   isEnded,
-  type LeftOutCause,
-  type LeftOutCounts,
   nextOffset,
   type PartitionOffset,
   type RunState,
+  type SkipCause,
+  type SkippedCounts,
   sendableDeadLetters,
 } from "@posthaste/core/replay/replay";
 import type { Clock } from "@posthaste/core/time";
@@ -33,16 +33,16 @@ const SAVE_MS = 1000;
 /** Another runner went on with the replay, or has ended it. */
 export class TakenOver extends Error {}
 
-export interface LeftOutDeadLetter {
+export interface SkippedDeadLetter {
   readonly offset: number;
-  readonly cause: LeftOutCause;
+  readonly cause: SkipCause;
 }
 
 /** What a runner did in a partition: it has passed every offset below `next`. */
 export interface Passed {
   readonly next: number;
   readonly sent: number;
-  readonly leftOut: readonly LeftOutDeadLetter[];
+  readonly leftOut: readonly SkippedDeadLetter[];
 }
 
 export interface RunProgressOptions {
@@ -156,10 +156,10 @@ export class RunProgress {
   /**
    * RP4 of core's `replay.ts`: counts the dead letters of the plan that retention deleted.
    */
-  #withExpired(matched: number): LeftOutCounts {
+  #withExpired(matched: number): SkippedCounts {
     const { sent, leftOut } = this.#done;
     const passed = sent + Object.values(leftOut).reduce((sum, count) => sum + count, 0);
-    return addLeftOut(
+    return addSkipped(
       leftOut,
       Array.from({ length: Math.max(0, matched - passed) }, () => "expired" as const),
     );

@@ -2,7 +2,7 @@
  * Sends one delivery again, by hand.
  *
  * RS1  The resend is a delivery of its own: it has the key, the body and the message id of the record that was found,
- *      an origin without an incarnation (O3 of `origin.ts`), a new retry window, and a replay id that its attempts
+ *      an origin without a topic generation (O3 of `origin.ts`), a new retry window, and a replay id that its attempts
  *      name.
  * RS2  The audit's entry is in the same send, so that neither is acknowledged without the other. Nothing else is
  *      written: a process that ends on the way has sent the delivery or has not.

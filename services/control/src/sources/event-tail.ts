@@ -246,10 +246,10 @@ export class EventTail {
  */
 function begin(asked: Asked, { topicId, partitions }: BegunReading): void {
   const { recent } = asked;
-  const { incarnation } = recent;
+  const { restarts } = recent;
   recent.beginTopic(topicId);
   if (partitions.some(({ partition, end }) => (recent.nextOf(partition) ?? 0) > end)) recent.clear();
-  if (recent.incarnation !== incarnation) asked.newest.clear();
+  if (recent.restarts !== restarts) asked.newest.clear();
   for (const { partition, from, end } of partitions) {
     const next = recent.nextOf(partition);
     if (next === undefined || next < from) recent.begin(partition, from);

@@ -12,7 +12,7 @@ function recordWith(headers: Readonly<Record<string, string>>): IncomingRecord {
 }
 
 function putAside(offset: number, by: string): IncomingRecord {
-  const why = { reason: "not_framed", error: "no schema id", atMs: offset, isValueLeftOut: false } as const;
+  const why = { reason: "not_framed", error: "no schema id", atMs: offset, isValueOmitted: false } as const;
   return recordWith(encodeUnreadable({ ...{ topic: "t", partition: 0, offset, by }, ...why }));
 }
 

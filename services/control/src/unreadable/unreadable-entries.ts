@@ -82,7 +82,7 @@ export class UnreadableEntries {
     const place = placeOf(unreadable);
     if (unreadable.by === OURSELVES) this.#takePlace(place);
     if (this.#entries.has(place)) return;
-    const bytes = unreadable.isValueLeftOut || value === null ? null : value.length;
+    const bytes = unreadable.isValueOmitted || value === null ? null : value.length;
     this.#entries.set(place, { ...unreadable, at: { partition, offset }, bytes, isReproduced: false });
     dropOldest(this.#entries, this.#bounds.mostEntries);
   }

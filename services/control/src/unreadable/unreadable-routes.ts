@@ -116,7 +116,7 @@ export function unreadableRoutes({
           // The oldest come first, in the order in which the services put them aside.
           const fitting = unreadableLog
             .entries()
-            .filter((entry) => !entry.isReproduced && !entry.isValueLeftOut && fits(entry, wanted))
+            .filter((entry) => !entry.isReproduced && !entry.isValueOmitted && fits(entry, wanted))
             .filter((entry) => behind === null || newestFirst(entry, behind) < 0)
             .reverse();
           const chosen = fitting.slice(0, MOST_AT_ONCE);

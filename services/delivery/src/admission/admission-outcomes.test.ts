@@ -94,17 +94,17 @@ describe("an admission", () => {
     expect(observed.admission.deferralOnArrival("unknown", fillingWindow() as never)).toBeNull();
   });
 
-  it("says of URLs that an attempt left out until when they are not to be called, and of others nothing", () => {
+  it("says of URLs that an attempt skipped until when they are not to be called, and of others nothing", () => {
     const urls = ["https://well.example/", "https://asks.example/", "https://asked.example/"];
     observed.admit(checked("a", { urls }));
-    expect(observed.admission.leftOutTillMs(sentAt(0))).toEqual([]);
+    expect(observed.admission.skippedTillMs(sentAt(0))).toEqual([]);
     observed.admission.settled(sentAt(0), 0, "delivered", null);
     observed.admission.settled(sentAt(0), 1, "failed", 30_000);
     observed.admission.settled(sentAt(0), 2, "failed", 5_000);
     observed.nowMs += 5_000;
     observed.admit(checked("a", { urls }));
     expect(sentAt(1).lines.map(({ health }) => health.url)).toEqual([urls[0], urls[2]]);
-    expect(observed.admission.leftOutTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
+    expect(observed.admission.skippedTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
   });
 
   it("says nothing of the URLs that a delivery is not owed to, nor where each URL is settled by itself", () => {
@@ -115,14 +115,14 @@ describe("an admission", () => {
     observed.admission.settled(sentAt(0), 2, "failed", 30_000);
     observed.admit(checked("a", { urls, owed: urls.slice(0, 2) }));
     expect(sentAt(1).lines.map(({ health }) => health.url)).toEqual(urls.slice(0, 1));
-    expect(observed.admission.leftOutTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
+    expect(observed.admission.skippedTillMs(sentAt(1))).toEqual([EPOCH_MS + 1_030_000]);
 
     observed.admit(checked("b", { urls, settle: "each" }));
     observed.admission.settled(sentAt(2), 0, "delivered", null);
     observed.admission.settled(sentAt(2), 1, "failed", 30_000);
     observed.admit(checked("b", { urls, settle: "each" }));
     expect(sentAt(3).lines.map(({ health }) => health.url)).toEqual([urls[0], urls[2]]);
-    expect(observed.admission.leftOutTillMs(sentAt(3))).toEqual([]);
+    expect(observed.admission.skippedTillMs(sentAt(3))).toEqual([]);
   });
 
   it("defers what a delivery owes to single URLs in parts, each with its own cause", () => {

@@ -143,6 +143,6 @@ describe("admission", () => {
     observed.pass(1600);
     observed.admit(checked("a", { urls }));
     expect(calledUrls()).toEqual(urls.slice(0, 1));
-    expect(observed.admission.leftOutTillMs(observed.sent.at(-1) ?? permit)).toEqual([null]);
+    expect(observed.admission.skippedTillMs(observed.sent.at(-1) ?? permit)).toEqual([null]);
   });
 });

@@ -153,7 +153,7 @@ export class Admission implements AttemptFeedback {
     else this.#sendWaiting(active, nowMs);
   }
 
-  leftOutTillMs({ request, lines }: DeliveryPermit): readonly (number | null)[] {
+  skippedTillMs({ request, lines }: DeliveryPermit): readonly (number | null)[] {
     const { destination, owed, requests } = request;
     if (destination.settle !== "any" || lines.length === requests) return ALL_CALLED;
     const { clock } = this.#options;

@@ -25,5 +25,5 @@ export interface AttemptFeedback {
    * Under `settle: any`: when each URL that the permit leaves out may be called, in ms since the epoch, or null for a
    * URL without a `Retry-After`. Empty when the permit leaves none out.
    */
-  leftOutTillMs(permit: DeliveryPermit): readonly (number | null)[];
+  skippedTillMs(permit: DeliveryPermit): readonly (number | null)[];
 }

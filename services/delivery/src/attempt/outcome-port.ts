@@ -5,13 +5,13 @@ import type { DeliveryPermit } from "../admission/attempt-port.ts";
 
 export interface OutcomePort {
   /**
-   * Takes over a delivery whose attempt is settled. `leftOutTillMs`: when each URL that the attempt left out may be
+   * Takes over a delivery whose attempt is settled. `skippedTillMs`: when each URL that the attempt skipped may be
    * called (see `AttemptFeedback`). Answers the follow-ups that it published, for `finished`.
    */
   settled(
     permit: DeliveryPermit,
     report: AttemptReport,
-    leftOutTillMs: readonly (number | null)[],
+    skippedTillMs: readonly (number | null)[],
   ): readonly LoggedFollowUp[];
   /** Every request of the attempt has ended. Called once, after `settled`, with the answer of that. */
   finished(permit: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void;

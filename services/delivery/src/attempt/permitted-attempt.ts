@@ -55,7 +55,7 @@ export class PermittedAttempt implements AttemptListener {
   onSettled(report: AttemptReport): void {
     const { outcomes, onFailure } = this.#options;
     try {
-      this.#followUps = outcomes.settled(this.#permit, report, this.#feedback.leftOutTillMs(this.#permit));
+      this.#followUps = outcomes.settled(this.#permit, report, this.#feedback.skippedTillMs(this.#permit));
     } catch (error) {
       onFailure(toError(error));
     }

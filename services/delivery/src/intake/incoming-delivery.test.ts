@@ -1,7 +1,7 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import { describe, expect, it } from "vitest";
 import { readDelivery } from "./incoming-delivery.ts";
@@ -47,7 +47,7 @@ it("what no schema reads, or has no value, is no delivery and turned away by nob
 describe("the progress of a delivery", () => {
   it("is read from the headers of a record that returns, and of one that was replayed", () => {
     expect(take(3, true).progress).toEqual(progress);
-    expect(take(NO_INCARNATION, false).progress).toEqual(progress);
+    expect(take(NO_TOPIC_GENERATION, false).progress).toEqual(progress);
   });
 
   it("is none for a record that the router wrote, whatever stands beside it", () => {

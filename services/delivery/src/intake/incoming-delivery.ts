@@ -3,7 +3,7 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
@@ -41,7 +41,7 @@ export function readDelivery(
   const unreadable = read instanceof PosthasteError ? read : null;
   const delivery = read instanceof PosthasteError ? null : read;
   // A replay may be for some URLs only. The router writes no headers, so none are looked for in its records.
-  const hasProgress = isRetry || delivery?.originIncarnation === NO_INCARNATION;
+  const hasProgress = isRetry || delivery?.originIncarnation === NO_TOPIC_GENERATION;
   return {
     delivery,
     unreadable,

@@ -14,7 +14,7 @@ const origin = (originPartition: number, destinationId: string) => ({
 async function opened() {
   const metrics = createDeliveryMetrics(new Registry(), []);
   const leftOut = async () => {
-    const { values } = await metrics.originsLeftOut.get();
+    const { values } = await metrics.droppedOrigins.get();
     return Object.fromEntries(values.map(({ labels, value }) => [labels.what, value]));
   };
   return { checkpoint: originCheckpoint(metrics), leftOut };

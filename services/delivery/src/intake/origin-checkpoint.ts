@@ -3,9 +3,9 @@
  */
 import {
   condenseOrigins,
+  type Dropped,
   decodeOriginCheckpoint,
-  type LeftOut,
-  NO_INCARNATION,
+  NO_TOPIC_GENERATION,
   OriginCheckpoint,
   type OriginOfDelivery,
 } from "@posthaste/core/delivery/origin";
@@ -14,7 +14,7 @@ import type { DeliveryMetrics } from "../metrics.ts";
 import type { IncomingDelivery } from "./incoming-delivery.ts";
 
 const NO_ORIGIN: OriginOfDelivery = {
-  originIncarnation: NO_INCARNATION,
+  originIncarnation: NO_TOPIC_GENERATION,
   originPartition: 0,
   originOffset: 0,
   destinationId: "",
@@ -22,11 +22,11 @@ const NO_ORIGIN: OriginOfDelivery = {
 
 /** A record that no schema reads has no origin, so that it is no repeat. */
 export function originCheckpoint({
-  originsLeftOut,
-}: Pick<DeliveryMetrics, "originsLeftOut">): Checkpoint<IncomingDelivery, OriginOfDelivery> {
-  const onLeftOut = ({ entries, destinationIds }: LeftOut): void => {
-    originsLeftOut.inc({ what: "entry" }, entries);
-    originsLeftOut.inc({ what: "destination" }, destinationIds);
+  droppedOrigins,
+}: Pick<DeliveryMetrics, "droppedOrigins">): Checkpoint<IncomingDelivery, OriginOfDelivery> {
+  const onDropped = ({ entries, destinationIds }: Dropped): void => {
+    droppedOrigins.inc({ what: "entry" }, entries);
+    droppedOrigins.inc({ what: "destination" }, destinationIds);
   };
   return {
     pick: ({ delivery }) =>
@@ -39,6 +39,6 @@ export function originCheckpoint({
             destinationId: delivery.destinationId,
           },
     condense: condenseOrigins,
-    open: (text) => (text === null ? new OriginCheckpoint(onLeftOut) : decodeOriginCheckpoint(text, onLeftOut)),
+    open: (text) => (text === null ? new OriginCheckpoint(onDropped) : decodeOriginCheckpoint(text, onDropped)),
   };
 }

@@ -26,10 +26,10 @@ const plan = (
   settled: AttemptReport,
   progress = NO_PROGRESS,
   nowMs = 0,
-  leftOutTillMs: readonly (number | null)[] = [],
+  skippedTillMs: readonly (number | null)[] = [],
 ) => {
   const destination = { settle: "each", urls: settled.urls } as unknown as Destination;
-  return planFollowUps({ delivery, progress, destination, report: settled, leftOutTillMs, schedule, nowMs });
+  return planFollowUps({ delivery, progress, destination, report: settled, skippedTillMs, schedule, nowMs });
 };
 
 describe("follow-ups", () => {
@@ -54,8 +54,8 @@ describe("follow-ups", () => {
   it("stay with the URLs that a replay names, under `settle: any` too", () => {
     const progress = { ...NO_PROGRESS, urls: ["https://receiver.test/a"] };
     const failed = report("any", [answered("a", 503, 30_000)]);
-    for (const leftOutTillMs of [[], [null]]) {
-      expect(plan(failed, progress, 0, leftOutTillMs)).toMatchObject([
+    for (const skippedTillMs of [[], [null]]) {
+      expect(plan(failed, progress, 0, skippedTillMs)).toMatchObject([
         { kind: "retry", progress: { urls: progress.urls, urlsNotBeforeMs: { "https://receiver.test/a": 30_000 } } },
       ]);
     }

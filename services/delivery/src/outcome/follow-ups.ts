@@ -29,10 +29,10 @@ export interface Attempted {
   readonly destination: Destination;
   readonly report: AttemptReport;
   /**
-   * Under `settle: any`: when each URL that the attempt left out may be called, in ms since the epoch, or null for a
+   * Under `settle: any`: when each URL that the attempt skipped may be called, in ms since the epoch, or null for a
    * URL without a `Retry-After`; empty when the attempt called all.
    */
-  readonly leftOutTillMs: readonly (number | null)[];
+  readonly skippedTillMs: readonly (number | null)[];
   readonly schedule: RetrySchedule;
   readonly nowMs: number;
 }
@@ -47,7 +47,7 @@ const NOTHING: readonly FollowUp[] = [];
 export function planFollowUps(attempted: Attempted): readonly FollowUp[] {
   const { delivery, report, schedule, nowMs } = attempted;
   const { urls } = report;
-  const settlement = withLeftOut(report.settlement, attempted.leftOutTillMs);
+  const settlement = withSkipped(report.settlement, attempted.skippedTillMs);
   if (settlement === DELIVERED) return planRemovedUrls(attempted);
   const progress = addAttempt(attempted.progress, report);
   const deadLetter = (reason: DeadLetterReason, after: DeliveryProgress, only: readonly string[] | null): FollowUp => ({
@@ -87,10 +87,10 @@ export function planRemovedUrls({
  * The settlement of an attempt that left URLs out: it has not failed for good, and its delivery waits until the first
  * of all its URLs may be called, and no longer.
  */
-function withLeftOut(settlement: Settlement, leftOutTillMs: readonly (number | null)[]): Settlement {
-  if (leftOutTillMs.length === 0 || settlement === DELIVERED) return settlement;
+function withSkipped(settlement: Settlement, skippedTillMs: readonly (number | null)[]): Settlement {
+  if (skippedTillMs.length === 0 || settlement === DELIVERED) return settlement;
   const moments = settlement.retries.map(({ notBeforeMs }) => notBeforeMs);
-  const notBeforeMs = earliest([...moments, ...leftOutTillMs]);
+  const notBeforeMs = earliest([...moments, ...skippedTillMs]);
   return { outcome: "retryable", retries: [{ urls: null, notBeforeMs }], dead: [] };
 }
 

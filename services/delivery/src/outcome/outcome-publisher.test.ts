@@ -3,7 +3,7 @@ import { createTopicNames } from "@posthaste/contracts/topics";
 import { addAttempt } from "@posthaste/core/delivery/attempt-history";
 import { DEAD_LETTER_REASONS, type DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { type Delivery, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
-import { NO_INCARNATION } from "@posthaste/core/delivery/origin";
+import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
@@ -152,7 +152,7 @@ describe("what follows a delivery", () => {
   it("is a dead letter that says of which replay it is, and where it came from where the replay knew", () => {
     const replay = { id: "rpl_1", count: 2, from: "posthaste.dead-letters/0/7" };
     const progress = { ...deadLetter.progress, replay };
-    const replayed = { ...delivery, originIncarnation: NO_INCARNATION };
+    const replayed = { ...delivery, originIncarnation: NO_TOPIC_GENERATION };
     publisher.publish(task(), [{ ...deadLetter, progress, delivery: replayed }]);
     publisher.publish(task(), [{ ...deadLetter, delivery: replayed }]);
     const said = { replayId: "rpl_1", replays: 2, replayedFrom: replay.from };

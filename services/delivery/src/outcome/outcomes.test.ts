@@ -251,7 +251,7 @@ describe("an attempt of several URLs", () => {
     expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(2);
   });
 
-  it("I5, W5: under `settle: any` waits for the first URL that may be called again, also of those left out", () => {
+  it("I5, W5: under `settle: any` waits for the first URL that may be called again, also of those skipped", () => {
     const report = (notBeforeMs: number): AttemptReport => {
       const url = {
         url: a,

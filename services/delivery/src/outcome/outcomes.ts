@@ -71,14 +71,14 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   settled(
     permit: DeliveryPermit,
     report: AttemptReport,
-    leftOutTillMs: readonly (number | null)[],
+    skippedTillMs: readonly (number | null)[],
   ): readonly LoggedFollowUp[] {
     const { clock, schedule, healthCounts } = this.#options;
     const nowMs = clock.nowMs();
     const { task, delivery, progress, destination } = permit.request;
     if (report.urls.length > 0) healthCounts.settled(destination.id, report.settlement.outcome, nowMs);
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
-    const planned = planFollowUps({ delivery, progress, destination, report, leftOutTillMs, schedule, nowMs });
+    const planned = planFollowUps({ delivery, progress, destination, report, skippedTillMs, schedule, nowMs });
     const followUps =
       permit.deferred.length === 0 ? planned : [...planned, ...this.#planParts(permit.request, permit.deferred)];
     if (followUps.length === 0) {

@@ -22,8 +22,8 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
-import { leftOutWords } from "./left-out.ts";
 import styles from "./replay.module.css";
+import { skippedWords } from "./skipped.ts";
 import { useSpeed } from "./speed.ts";
 
 /** While it runs. */
@@ -115,7 +115,7 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
           </Fact>
           <Fact name="Rate">{ratePerSecond === null ? "no limit" : `${ratePerSecond}/s at the most`}</Fact>
         </dl>
-        {leftOut > 0 && <p>Counted, and then not sent: {leftOutWords(replay.leftOutSince)}.</p>}
+        {leftOut > 0 && <p>Counted, and then not sent: {skippedWords(replay.leftOutSince)}.</p>}
         <Acts replay={replay} />
       </section>
       <p className={styles["detail"]}>

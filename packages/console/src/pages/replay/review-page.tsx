@@ -20,10 +20,10 @@ import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { useCounting } from "./counting.tsx";
-import { leftOutWords } from "./left-out.ts";
 import { PlanCounts } from "./plan-counts.tsx";
 import { PlanSamples } from "./plan-samples.tsx";
 import styles from "./replay.module.css";
+import { skippedWords } from "./skipped.ts";
 import { type Span, useSpan } from "./span.ts";
 import { StartForm } from "./start-form.tsx";
 
@@ -55,7 +55,7 @@ export function ReviewPage() {
           <Empty
             action={
               <>
-                <LeftOutPart plan={query.data} filter={filter} />
+                <SkippedPart plan={query.data} filter={filter} />
                 <a href="/dead-letters">All dead letters</a>
               </>
             }
@@ -113,7 +113,7 @@ function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanPro
             <MomentText at={span.to} isShort withDistance />.
           </p>
         )}
-        <LeftOutPart plan={plan} filter={filter} />
+        <SkippedPart plan={plan} filter={filter} />
         {expiresAt !== null && (
           <p className={styles["detail"]}>
             What was counted is what is sent, whatever comes meanwhile: its end is fixed at{" "}
@@ -133,7 +133,7 @@ function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanPro
 }
 
 /** What fits and is not sent, and why; what is left out for having been sent can be asked for. */
-function LeftOutPart({
+function SkippedPart({
   plan,
   filter,
 }: {
@@ -142,7 +142,7 @@ function LeftOutPart({
 }) {
   const router = useRouter();
   if (plan === undefined) return null;
-  const words = leftOutWords(plan.leftOut);
+  const words = skippedWords(plan.leftOut);
   const isAgain = filter.again !== undefined;
   const { deliveredSince, replayedBefore } = plan.leftOut;
   const { again: _, ...others } = filter;

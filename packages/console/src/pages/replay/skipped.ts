@@ -1,9 +1,9 @@
 /** Why dead letters that fit are not sent, in words. */
 import type { Replay } from "../../api/api-types.ts";
 
-export type LeftOut = Replay["leftOut"];
+export type Skipped = Replay["leftOut"];
 
-const WORDS: Readonly<Record<keyof LeftOut, string>> = {
+const WORDS: Readonly<Record<keyof Skipped, string>> = {
   deliveredSince: "delivered since",
   replayedBefore: "replayed before",
   suppressed: "stopped by a deletion request",
@@ -14,8 +14,8 @@ const WORDS: Readonly<Record<keyof LeftOut, string>> = {
 };
 
 /** `41 delivered since, 2 purged`; empty for none. */
-export function leftOutWords(leftOut: LeftOut): string {
-  return (Object.keys(WORDS) as (keyof LeftOut)[])
+export function skippedWords(leftOut: Skipped): string {
+  return (Object.keys(WORDS) as (keyof Skipped)[])
     .filter((cause) => leftOut[cause] > 0)
     .map((cause) => `${leftOut[cause].toLocaleString("en-GB")} ${WORDS[cause]}`)
     .join(", ");
