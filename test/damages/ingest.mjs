@@ -208,13 +208,10 @@ export const INGEST = [
   })),
   ...[
     ["any number of pieces", "if (beyond > 0 && ", "if (false && "],
-    [
-      "any number of bytes on the wire",
-      "return wire - this.#start.wire <= ",
-      "return true || wire - this.#start.wire <= ",
-    ],
+    ["any number of bytes on the wire", "return wire - this.#startWire > ", "return false && wire > "],
     ["the rest of a read is parsed", "for (const key of MESSAGE_CALLS) parser[key] = null;", ""],
-    ["what is dropped is not counted", ", _dump: drop }", " }"],
+    ["what is dropped is not counted", "count.request !== incoming", "incoming?._dumped"],
+    ["a request has the pieces of those before it", "this.#pieces = 0;\n    this.#bytes = 0;", ""],
   ].map(([damage, from, to]) => ({
     ...{ damage: `wire pieces: ${damage}`, file: "packages/runtime/src/wire-pieces.ts", from, to },
     tests: ["packages/runtime/test/wire-pieces.test.ts"],

@@ -33,72 +33,106 @@ export class BodyCutTooSmallError extends Error {
   }
 }
 
+/** Keys of the calls of Node's parser: at a message's begin, headers, end of headers, body and end; after a read. */
+const MESSAGE_CALLS = [0, 1, 2, 3, 4];
+const ON_BODY = 3;
+const AFTER_READ = 5;
+
+/** The part of Node's parser that is used here; it belongs to a socket until that is closed, then to another. */
+interface Parser {
+  [key: number]: unknown;
+  readonly incoming: IncomingMessage | null;
+  readonly socket: Socket | null;
+  readonly _consumed?: boolean;
+}
+
 /**
  * Counts the pieces of a request's body from now on, before its first; `onCutTooSmall` is called once, when they break
- * a bound. Does nothing for a body that has too few bytes to be cut into more than as many free pieces of the least
- * size: replacing the functions of each request, or its class, took a fifth of the time of a small call.
+ * a bound. The parser's call is replaced, once for each parser: replacing a function of each request made all that is
+ * done with a request slower, and a request whose answer is written gets no pieces (WP4).
  */
 export function countPieces(request: IncomingMessage, onCutTooSmall: () => void): void {
-  const { headers } = request;
-  const isShort = Number(headers["content-length"] ?? 0) <= FREE_PIECES * LEAST_PIECE_BYTES;
-  if (isShort && headers["transfer-encoding"] === undefined) return;
-  const count = new PieceCount(request.socket);
-  COUNTS.set(request, count);
-  let isRefused = false;
-  let isDropped = false;
-  const push = request.push.bind(request);
-  const counted = (piece: Buffer | null): boolean => {
-    if (piece === null) return push(piece);
-    if (count.add(piece.length) && !isRefused) return isDropped || push(piece);
-    stopParsing(request.socket);
-    if (!isRefused) onCutTooSmall();
-    isRefused = true;
-    return false;
-  };
-  // Node drops the rest of a body once the answer is written; what it drops by its own way is not counted (WP4).
-  const drop = () => {
-    isDropped = true;
-    request.resume();
-  };
-  Object.assign(request, { push: counted, _dump: drop });
+  const { socket } = request;
+  let count = COUNTS.get(socket);
+  if (count === undefined) {
+    count = new PieceCount(socket);
+    COUNTS.set(socket, count);
+    countBodies(parserOf(socket));
+  }
+  count.begin(request, onCutTooSmall);
 }
 
 /** Lets a body be cut into pieces of any size, for a sender who is known; WP2 still holds. */
 export function letPiecesBeSmall(request: IncomingMessage): void {
-  const count = COUNTS.get(request);
-  if (count !== undefined) count.leastPieceBytes = 0;
+  const count = COUNTS.get(request.socket);
+  if (count?.request === request) count.leastPieceBytes = 0;
 }
 
-const COUNTS = new WeakMap<IncomingMessage, PieceCount>();
+const COUNTS = new WeakMap<Socket, PieceCount>();
+const COUNTING = new WeakSet<Parser>();
 
+function parserOf(socket: Socket): Parser | null {
+  return (socket as { readonly parser?: Parser | null }).parser ?? null;
+}
+
+function countBodies(parser: Parser | null): void {
+  if (parser === null || COUNTING.has(parser)) return;
+  COUNTING.add(parser);
+  const onBody = parser[ON_BODY] as (piece: Buffer) => void;
+  parser[ON_BODY] = (piece: Buffer) => {
+    const { socket, incoming } = parser;
+    const count = socket === null ? undefined : COUNTS.get(socket);
+    if (count === undefined || count.request !== incoming || count.take(piece.length)) onBody.call(parser, piece);
+  };
+}
+
+/** The count of the request whose body a socket brings. */
 class PieceCount {
   leastPieceBytes = LEAST_PIECE_BYTES;
+  request: IncomingMessage | null = null;
   readonly #socket: Socket;
+  #onCutTooSmall = () => {};
+  #isRefused = false;
   #pieces = 0;
   #bytes = 0;
-  /** Where the count of bytes on the wire began; undefined before it did. */
-  #start: { readonly wire: number; readonly bytes: number } | undefined;
+  /** Where the count of bytes on the wire began: with the piece at which it is first looked at. */
+  #startWire = 0;
+  #startBytes = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** False where the body is cut too small with this piece. */
-  add(bytes: number): boolean {
+  begin(request: IncomingMessage, onCutTooSmall: () => void): void {
+    this.request = request;
+    this.#onCutTooSmall = onCutTooSmall;
+    this.leastPieceBytes = LEAST_PIECE_BYTES;
+    this.#isRefused = false;
+    this.#pieces = 0;
+    this.#bytes = 0;
+  }
+
+  /** False where the body is cut too small, with this piece or before it. */
+  take(bytes: number): boolean {
+    if (this.#isRefused) return false;
     this.#pieces += 1;
     this.#bytes += bytes;
+    if (!this.#isCutTooSmall()) return true;
+    this.#isRefused = true;
+    stopParsing(this.#socket);
+    this.#onCutTooSmall();
+    return false;
+  }
+
+  #isCutTooSmall(): boolean {
     const beyond = this.#pieces - FREE_PIECES;
-    if (beyond > 0 && this.#bytes < beyond * this.leastPieceBytes) return false;
-    if (this.#pieces % LOOKED_EVERY !== 0) return true;
+    if (beyond > 0 && this.#bytes < beyond * this.leastPieceBytes) return true;
+    if (this.#pieces % LOOKED_EVERY !== 0) return false;
     const wire = this.#socket.bytesRead;
-    this.#start ??= { wire, bytes: this.#bytes };
-    return wire - this.#start.wire <= FREE_WIRE_BYTES + (this.#bytes - this.#start.bytes) * WIRE_TIMES;
+    if (this.#pieces === LOOKED_EVERY) [this.#startWire, this.#startBytes] = [wire, this.#bytes];
+    return wire - this.#startWire > FREE_WIRE_BYTES + (this.#bytes - this.#startBytes) * WIRE_TIMES;
   }
 }
-
-/** Keys of the calls of Node's parser: at a message's begin, headers, end of headers, body and end; after a read. */
-const MESSAGE_CALLS = [0, 1, 2, 3, 4];
-const AFTER_READ = 5;
 
 /** Has the server read and drop what still comes. */
 export function dropRest(socket: Socket): void {
@@ -113,7 +147,7 @@ export function dropRest(socket: Socket): void {
  * its functions back before it is anybody else's.
  */
 export function stopParsing(socket: Socket): void {
-  const { parser } = socket as { readonly parser?: (Record<number, unknown> & { _consumed?: boolean }) | null };
+  const parser = parserOf(socket);
   // It reads from the socket itself, unless somebody listens to that.
   if (parser?._consumed !== true || typeof parser[AFTER_READ] !== "function") return;
   const calls = [...MESSAGE_CALLS, AFTER_READ].map((key) => [key, parser[key]] as const);

@@ -1,7 +1,7 @@
 /** The fields of a call by its type: the parser's checks and the OpenAPI document are made from these schemas. */
 import { z } from "zod";
 import { isJsonObject } from "./json-fragment.ts";
-import { ILL_FORMED_ID, isWellFormedId } from "./well-formed.ts";
+import { ILL_FORMED_ID } from "./well-formed.ts";
 
 /** The types of calls. The event type `delete` is missing: control alone makes those, from a deletion request. */
 export const CALL_TYPES = ["identify", "track", "page", "screen", "group", "alias"] as const;
@@ -24,9 +24,8 @@ const jsonObject = z
   .meta({ type: ["object", "null"] });
 const ID_WORDS = `must be a string, or a whole number up to ${Number.MAX_SAFE_INTEGER}: send a longer one as a string`;
 const id = z
-  .union([z.string(), z.int(ID_WORDS)], ID_WORDS)
+  .union([z.string().refine((value) => value.isWellFormed(), ILL_FORMED_ID), z.int(ID_WORDS)], ID_WORDS)
   .nullish()
-  .refine(isWellFormedId, ILL_FORMED_ID)
   .describe("A whole number stands for its decimal text.");
 const text = z.string("must be a string").nullish();
 const timestamp = z

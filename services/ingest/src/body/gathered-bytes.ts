@@ -42,11 +42,11 @@ export class GatheredBytes {
       return;
     }
     const copied = Math.min(piece.length, this.#free());
-    this.#copy(piece.subarray(0, copied));
+    this.#copy(piece, 0, copied);
     if (copied === piece.length) return;
     this.#closeBlock();
     this.#block = Buffer.allocUnsafeSlow(cost);
-    this.#copy(piece.subarray(copied));
+    this.#copy(piece, copied, piece.length);
   }
 
   /** All bytes in their order. */
@@ -76,10 +76,10 @@ export class GatheredBytes {
     return Math.max(least, LEAST_BLOCK_BYTES, Math.min(BLOCK_BYTES, this.#heldBytes));
   }
 
-  #copy(bytes: Buffer): void {
-    if (this.#block === null) return;
-    bytes.copy(this.#block, this.#used);
-    this.#used += bytes.length;
+  #copy(piece: Buffer, from: number, to: number): void {
+    if (this.#block === null || from === to) return;
+    piece.copy(this.#block, this.#used, from, to);
+    this.#used += to - from;
   }
 
   #closeBlock(): void {
