@@ -3,13 +3,12 @@
  * of a hostile receiver, and its connections are how many events a second go there. The honest neighbour is an event
  * for another destination, from its call to its receiver.
  */
-import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
 import type { Installation } from "../e2e/installation.ts";
 import type { Door } from "./door.ts";
+import { startPlayer } from "./player.ts";
 import type { Stream } from "./stream.ts";
 
 const HEADS: readonly string[] = [
@@ -31,7 +30,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");
   receiver.unref();
-  const stranger = await startReceiver();
+  const stranger = await startPlayer();
   const connect = async (name: string, url: string) => {
     const source = await control.createSource(name);
     const made = { type: "Webhooks", name, sourceIds: [source.id], settings: { urls: [{ url }] } };
@@ -58,7 +57,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
       // A change of the destination closes its breaker: each stream begins with a receiver of which nothing is known.
       const urls = [{ url: `http://127.0.0.1:${stranger.port}/${events}` }];
       await control.call("PATCH", `/v1/destinations/${hostile.id}`, { settings: { urls } });
-      stranger.child.send({ heads: HEADS, stream });
+      stranger.play({ heads: HEADS, stream });
       const sending = setInterval(() => {
         events += 1;
         void track({ writeKey: hostile.writeKey, messageId: `hostile-${events}` }).catch(() => false);
@@ -66,7 +65,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
       return {
         stop: async () => {
           clearInterval(sending);
-          stranger.child.send({ heads: HEADS, stream: QUIET });
+          stranger.play({ heads: HEADS, stream: QUIET });
         },
       };
     },
@@ -92,11 +91,3 @@ const QUIET: Stream = {
   ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: true },
   ...{ writeBytes: 1_500, pauseMs: 0, leavesAfterMs: 60_000 },
 };
-
-async function startReceiver(): Promise<{ readonly child: ChildProcess; readonly port: number }> {
-  const child = fork(fileURLToPath(new URL("./receiver-process.ts", import.meta.url)), { execArgv: [] });
-  const [port] = await once(child, "message");
-  child.unref();
-  child.channel?.unref();
-  return { child, port: Number(port) };
-}

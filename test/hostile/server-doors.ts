@@ -1,12 +1,9 @@
 /** The doors at which the product is the server: its ports, with and without a key, a token or a receiver's id. */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { Agent, request } from "node:http";
-import { fileURLToPath } from "node:url";
 import type { ServiceName } from "@posthaste/local-stack/services";
 import type { Installation } from "../e2e/installation.ts";
 import type { Door } from "./door.ts";
-import type { Orders } from "./stranger-process.ts";
+import { startPlayer } from "./player.ts";
 
 interface Asked {
   readonly method: string;
@@ -99,14 +96,9 @@ function toDoor(name: string, { service, port, heads, honest }: ServerDoor, { sy
     name,
     pid: () => system.process(service).pid ?? 0,
     play: async (stream) => {
-      const stranger = await startStranger({ port, heads, stream });
-      return {
-        stop: async () => {
-          const exited = once(stranger, "exit");
-          stranger.disconnect();
-          await exited;
-        },
-      };
+      const stranger = await startPlayer();
+      stranger.play({ port, heads, stream });
+      return stranger;
     },
     honest: () => isServed(agent, port, honest),
     restart: async () => {
@@ -114,13 +106,6 @@ function toDoor(name: string, { service, port, heads, honest }: ServerDoor, { sy
       await system.process(service).start();
     },
   };
-}
-
-async function startStranger(orders: Orders): Promise<ChildProcess> {
-  const child = fork(fileURLToPath(new URL("./stranger-process.ts", import.meta.url)), { execArgv: [] });
-  await once(child, "message");
-  child.send(orders);
-  return child;
 }
 
 /** Whether the exchange came to a good end. */

@@ -10,7 +10,7 @@ export interface Stream {
   readonly head: number;
   readonly connections: number;
   readonly framing: "length" | "chunked";
-  /** Bytes of a chunk, or of a packet where there are no chunks. */
+  /** Bytes of a chunk. */
   readonly pieceBytes: number;
   /** Bytes of each chunk's extension. */
   readonly extensionBytes: number;
@@ -61,6 +61,9 @@ export const streams: fc.Arbitrary<Stream> = fc.record(GENES);
 
 const GZIP_OF_BRACES = gzipSync(`{"batch":[${"{},".repeat(160_000)}{}]}`);
 
+/** Without chunks a body is cut by `writeBytes` alone. */
+const LARGEST_PIECE_BYTES = 60_000;
+
 /** The bytes of one connection, in the pieces that are written at once. */
 export function* bytesOf(stream: Stream, heads: readonly string[]): Generator<Buffer> {
   let pending: Buffer[] = [];
@@ -101,7 +104,8 @@ function lengthOf(filler: Stream["filler"], bodyBytes: number): number {
 }
 
 function* bodyOf(stream: Stream, ends: boolean): Generator<Buffer> {
-  const { framing, pieceBytes, extensionBytes, filler, trailerLines } = stream;
+  const { framing, extensionBytes, filler, trailerLines } = stream;
+  const pieceBytes = framing === "chunked" ? stream.pieceBytes : LARGEST_PIECE_BYTES;
   const total = lengthOf(filler, stream.bodyBytes);
   // One that does not end stops a byte before its end.
   const last = ends ? total : Math.max(0, total - 1);
