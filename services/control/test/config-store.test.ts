@@ -2,6 +2,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTable } from "@posthaste/kafka/log/table";
@@ -11,7 +12,6 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
 import { type ConfigStore, openConfigStore } from "../src/config-store/config-store.ts";
-import type { Author } from "../src/http/caller.ts";
 import { sourceAudit } from "../src/sources/source-audit.ts";
 
 let topics: TestTopics;

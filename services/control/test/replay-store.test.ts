@@ -2,6 +2,7 @@
 
 import { type AvroReplayRecord, createReplayCodec, type RecordedProgress } from "@posthaste/contracts/replay-codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Author } from "@posthaste/core/access/author";
 import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { claimProgress, isDue, NONE_SKIPPED } from "@posthaste/core/replay/replay";
@@ -10,7 +11,6 @@ import type { Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
-import type { Author } from "../src/http/caller.ts";
 import { openReplayStore, type ReplayStore } from "../src/replays/replay-store.ts";
 
 const PLAN: ReplayPlan = {

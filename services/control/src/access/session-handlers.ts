@@ -1,8 +1,9 @@
 /** The handlers of the operations on sign-in links and sessions. */
 import { type AccessRecord, ADMIN_TOKEN_ID, LINK_MS, SESSION_MS } from "@posthaste/core/access/access-record";
+import type { Author, Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
-import type { Author, Caller, RequestHead } from "../http/caller.ts";
+import type { RequestHead } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { createId, derivedId } from "../identifiers.ts";
 import type { AccessStore } from "./access-store.ts";

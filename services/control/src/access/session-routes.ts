@@ -1,7 +1,8 @@
 /** Sessions of browsers: opened by a sign-in link or a token, looked at, ended. */
+
+import type { Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { z } from "zod";
-import type { Caller } from "../http/caller.ts";
 import { AnswerWithHeaders, defineRoute, type Route } from "../http/route.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";
 import { sessionCookie } from "./session-cookie.ts";

@@ -11,10 +11,11 @@
  *      count as wrong tokens, since pages that are open when their session ends go on asking.
  */
 import { type AccessRecord, SESSION_NOTE_MS } from "@posthaste/core/access/access-record";
+import type { Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import type { Caller, Callers, RequestHead } from "../http/caller.ts";
+import type { Callers, RequestHead } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";

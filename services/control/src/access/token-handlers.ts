@@ -1,8 +1,8 @@
 /** The handlers of the operations on tokens. */
 import type { AccessRecord } from "@posthaste/core/access/access-record";
+import type { Author } from "@posthaste/core/access/author";
 import { missingScopes, type Scope } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";

@@ -2,6 +2,8 @@
  * The handlers of the operations on audiences and computed traits. Their input was checked; a refusal is thrown as a
  * Problem.
  */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audience/audience";
 import { type audienceInput, traitValueInput } from "@posthaste/core/audience/audience-settings";
 import { traitNameOf } from "@posthaste/core/audience/trait-name";
@@ -10,7 +12,6 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { checkInput, invalidInput, Problem } from "../http/problem.ts";

@@ -12,12 +12,12 @@
  *      perhaps of another kind, is made under its id, the sync does not get the lease of the other.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Author } from "@posthaste/core/access/author";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
 

@@ -1,9 +1,10 @@
 /** Rule: AS6 of audience-sync.ts. */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Audience } from "@posthaste/core/audience/audience";
 import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Author } from "../http/caller.ts";
 import { audienceAudit } from "./audience-audit.ts";
 import { AudienceRemovals } from "./audience-removals.ts";
 import { AudienceSyncs, type AudienceSyncsOptions } from "./audience-sync.ts";

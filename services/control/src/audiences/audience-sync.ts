@@ -16,12 +16,12 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import type { Author } from "@posthaste/core/access/author";
 import type { Audience, SyncSummary } from "@posthaste/core/audience/audience";
 import { changeTimeMs, type MembershipRecord } from "@posthaste/core/audience/membership";
 import { PosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import type { Author } from "../http/caller.ts";
 import { AudienceLease, type LeaseOptions, type MeantAudience } from "./audience-lease.ts";
 import type { Membership } from "./membership.ts";
 import type { MembershipClient } from "./membership-client.ts";

@@ -4,9 +4,9 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Author } from "@posthaste/core/access/author";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
-import type { Author } from "../http/caller.ts";
 import { type AuditedFields, changesBetween } from "./audited-fields.ts";
 
 export interface AuditTrailOptions {

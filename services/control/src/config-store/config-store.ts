@@ -20,6 +20,7 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { PREVIOUS_REVISION_HEADER, REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
+import type { Author } from "@posthaste/core/access/author";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -29,7 +30,6 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { AuditedFields } from "../audit/audited-fields.ts";
-import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Lanes } from "../lanes.ts";
 import { LateRecords } from "./late-records.ts";

@@ -1,5 +1,6 @@
 /** The handlers of the operations on deletion requests. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { countNotifications, notificationsOf } from "@posthaste/core/deletion/deletion";
@@ -7,7 +8,6 @@ import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import { refusedCursor } from "../http/list-cursor.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";

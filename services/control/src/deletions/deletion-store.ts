@@ -13,6 +13,7 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
+import type { Author } from "@posthaste/core/access/author";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -24,7 +25,6 @@ import type { AuditedFields } from "../audit/audited-fields.ts";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { LateRecords } from "../config-store/late-records.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
-import type { Author } from "../http/caller.ts";
 import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { Lanes } from "../lanes.ts";

@@ -1,8 +1,9 @@
 /** Finds and changes a destination that has to exist. */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 
 /**

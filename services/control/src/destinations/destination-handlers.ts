@@ -1,11 +1,12 @@
 /** The work of each operation on destinations. Its input has been checked; it throws a refusal as a Problem. */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
 import type { DestinationInput, DestinationPatch } from "@posthaste/core/config/destination-settings";
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";

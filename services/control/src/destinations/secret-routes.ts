@@ -1,6 +1,8 @@
 /**
  * Routes that take a destination's shared secret through its rotation; core owns the stages and what each step does.
  */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import { nextSecretInput } from "@posthaste/core/config/destination-settings";
 import {
@@ -14,7 +16,6 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { changeDestination } from "./destination-access.ts";

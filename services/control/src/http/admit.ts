@@ -1,8 +1,9 @@
 /** Whether a caller may have an operation done. */
 
+import type { Caller } from "@posthaste/core/access/author";
 import { missingScopes, type Scope } from "@posthaste/core/access/scope";
 import type { FastifyRequest } from "fastify";
-import type { Caller, Need, RequestHead } from "./caller.ts";
+import type { Need, RequestHead } from "./caller.ts";
 import { Problem } from "./problem.ts";
 
 /** The caller of an operation that needs no token. */

@@ -1,23 +1,6 @@
-/** Who sends a request, and how the audit names them. */
-import type { AuditWay } from "@posthaste/core/access/audit-entry";
+/** The sender of a request, and the rules of who may ask. */
+import type { Caller } from "@posthaste/core/access/author";
 import type { Scope } from "@posthaste/core/access/scope";
-
-export interface Caller {
-  /** The token's id; null for the token that the environment sets. */
-  readonly tokenId: string | null;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  /** The session through which a browser acts as the token; null where the request carries the token itself. */
-  readonly sessionId: string | null;
-  readonly way: AuditWay;
-}
-
-/** Who makes a change, and with which request. */
-export interface Author {
-  readonly caller: Caller;
-  readonly operation: string;
-  readonly requestId: string;
-}
 
 /** The parts of a request's head that tell who sends it. */
 export interface RequestHead {

@@ -9,7 +9,8 @@
  *      `PACE_AFTER_MS` of being waited for, has taken fewer than `LEAST_BYTES_PER_SECOND`.
  */
 import type { ServerResponse } from "node:http";
-import type { Caller, Callers } from "./caller.ts";
+import type { Caller } from "@posthaste/core/access/author";
+import type { Callers } from "./caller.ts";
 import { Problem } from "./problem.ts";
 
 const MOST_OF_CALLER = 6;

@@ -1,6 +1,7 @@
 /** The five operations on things that have an id: list, create, show, change and remove. */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { z } from "zod";
-import type { Author } from "./caller.ts";
 import type { Freshness } from "./freshness.ts";
 import { type Page, type PageQuery, pageQuery } from "./page.ts";
 import { defineRoute, type Named, type Route } from "./route.ts";

@@ -2,8 +2,10 @@
  * A route of the API as one value: its input, its answer and its work. The server and `/openapi.json` are made from the
  * same values.
  */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { z } from "zod";
-import type { Author, RequestHead } from "./caller.ts";
+import type { RequestHead } from "./caller.ts";
 import { withNamedCursor, withOwnCursor } from "./list-cursor.ts";
 import { checkInput, type ProblemKind } from "./problem.ts";
 

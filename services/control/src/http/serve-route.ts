@@ -4,11 +4,12 @@
  */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
+import type { Caller } from "@posthaste/core/access/author";
 import type { Log } from "@posthaste/core/log";
 import { letPiecesBeSmall } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
-import type { Caller, Callers } from "./caller.ts";
+import type { Callers } from "./caller.ts";
 import type { LongRequests } from "./long-requests.ts";
 import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";

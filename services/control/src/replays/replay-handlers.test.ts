@@ -1,9 +1,10 @@
 /** A replay that is counted and started in one call: its plan is one record, its start another. */
+
+import type { Author } from "@posthaste/core/access/author";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { expect, it } from "vitest";
-import type { Author } from "../http/caller.ts";
 import type { PlanInput } from "./planner.ts";
 import { ReplayHandlers, type ReplayHandlersOptions } from "./replay-handlers.ts";
 import type { AskedAct, HeldPlan } from "./replay-store.ts";

@@ -1,10 +1,10 @@
 /** The handlers of the operations on plans, replays and purges. */
 import { setTimeout as delay } from "node:timers/promises";
+import type { Author } from "@posthaste/core/access/author";
 import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
 import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";

@@ -10,12 +10,12 @@ import {
   type RecordedProgress,
   type ReplayRecord,
 } from "@posthaste/contracts/replay-codec";
+import type { Author } from "@posthaste/core/access/author";
 import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 

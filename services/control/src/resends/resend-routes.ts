@@ -12,6 +12,7 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
+import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { isOriginKnown, replayedDelivery, replayedProgress, resentDelivery } from "@posthaste/core/delivery/replay";
@@ -21,7 +22,6 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import { z } from "zod";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { createId } from "../identifiers.ts";

@@ -1,7 +1,7 @@
+import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import { describe, expect, it } from "vitest";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import { SourceHandlers } from "./source-handlers.ts";
 
 const by: Author = {

@@ -1,10 +1,11 @@
 /** The work of each operation on sources. Its input has been checked; it throws a refusal as a Problem. */
+
+import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Author } from "../http/caller.ts";
 import type { Freshness } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
