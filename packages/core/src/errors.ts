@@ -7,6 +7,8 @@
 export const ERROR_CODES = [
   "invalid_config",
   "invalid_input",
+  "not_found",
+  "conflict",
   "broker_unavailable",
   "broker_refuses",
   "registry_unavailable",
@@ -16,6 +18,7 @@ export const ERROR_CODES = [
   "offset_out_of_range",
   "group_stalled",
   "table_not_caught_up",
+  "delivery_log_unavailable",
   "unknown_secret_key",
   "closed",
   "deadline_exceeded",

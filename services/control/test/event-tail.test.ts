@@ -98,7 +98,7 @@ function withMissing(missing: ReadonlySet<number>, areThere: boolean): KafkaConn
 
 it("is whole at once where nothing stands in the topic", async () => {
   const { events, freshness } = await createTail().newest(sourceId);
-  expect([events, freshness]).toEqual([[], { complete: true, asOf: expect.any(String) }]);
+  expect([events, freshness]).toEqual([[], { complete: true, asOfMs: expect.any(Number) }]);
 });
 
 describe("the events of a source that is watched", () => {
@@ -134,8 +134,8 @@ describe("the events of a source that is watched", () => {
     await send(0, "a");
     await send(1, "b");
     await eventually(() => expect(idsOf(watched)).toEqual(["a"]));
-    const known = { complete: true, asOf: expect.any(String) };
-    expect(watched.freshness()).toEqual(areThere ? { complete: false, asOf: null } : known);
+    const known = { complete: true, asOfMs: expect.any(Number) };
+    expect(watched.freshness()).toEqual(areThere ? { complete: false, asOfMs: null } : known);
     expect((await tail.newest(sourceId)).freshness.complete).toBe(!areThere);
     missing.clear();
     await eventually(() => expect(idsOf(watched)).toEqual(["a", "b"]));

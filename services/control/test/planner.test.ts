@@ -1,9 +1,9 @@
 /** Rules: PL1, PL2 and PL4 of planner.ts, over the real broker. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Problem } from "../src/http/problem.ts";
 import type { JudgedDeadLetter, Judging } from "../src/replays/dead-letter-judge.ts";
 import { type DeadLetterReaderOptions, readDeadLetters } from "../src/replays/dead-letter-reader.ts";
 import type { DeadLettersReadModel } from "../src/replays/listed-dead-letters.ts";
@@ -119,7 +119,7 @@ it("PL4: a count says how far it is where the read model cannot be asked too", a
       await passed.passed;
       return await nobodySkipped(found);
     },
-    () => Promise.reject(new Problem("unavailable", "the delivery log is being opened")),
+    () => Promise.reject(new PosthasteError("delivery_log_unavailable", "the delivery log is being opened")),
   );
   const made = planner.make(ALL, new AbortController().signal);
   const of = 5 + 1 + MANY;

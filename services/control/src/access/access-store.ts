@@ -13,10 +13,10 @@
 import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { type AccessRecord, ADMIN_TOKEN_ID, isExpired } from "@posthaste/core/access/access-record";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
 
 /** TK4: the token of a link that is no older may still be written. */
 const MAKING_MS = 60_000;

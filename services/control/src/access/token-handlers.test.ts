@@ -32,7 +32,7 @@ it("tokens are told with their newest link and their newest session's use, and n
     store: {
       records: { values: () => byId.values() },
       isLive: ({ id }: AccessRecord) => id !== "ses_4",
-      freshness: { asOf: null, complete: true },
+      freshness: { asOfMs: null, complete: true },
     },
     uses: { usedAtMs: (id: string) => (id === "tok_3" ? NOW_MS + 8 : null) },
     clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },

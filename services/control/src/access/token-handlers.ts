@@ -1,9 +1,10 @@
 /** The handlers of the operations on tokens. */
+
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import type { Author } from "@posthaste/core/access/author";
 import { missingScopes, type Scope } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
-import type { Freshness } from "../http/freshness.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
@@ -64,7 +65,7 @@ export class TokenHandlers {
     this.#options = options;
   }
 
-  list(query: PageQuery): Page<ListedToken> & Freshness {
+  list(query: PageQuery): Page<ListedToken> & FreshAnswer {
     const { store, uses } = this.#options;
     const live = [...store.records.values()].filter((record) => store.isLive(record));
     const { data, nextCursor } = pageFrom(
@@ -76,7 +77,7 @@ export class TokenHandlers {
       ...{ record, ...(byToken.get(record.id) ?? NO_USE) },
       usedAtMs: uses.usedAtMs(record.id),
     }));
-    return { data: listed, nextCursor, ...store.freshness };
+    return { data: listed, nextCursor, ...freshAnswer(store.freshness) };
   }
 
   /**

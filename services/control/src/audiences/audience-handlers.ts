@@ -12,7 +12,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { checkInput, invalidInput, Problem } from "../http/problem.ts";
 import { derivedId } from "../identifiers.ts";
@@ -62,14 +62,14 @@ export class AudienceHandlers {
     this.#options = options;
   }
 
-  async list(kind: AudienceKind, query: PageQuery): Promise<Page<View> & Freshness> {
+  async list(kind: AudienceKind, query: PageQuery): Promise<Page<View> & FreshAnswer> {
     const { audiences } = this.#options;
     const { data, nextCursor } = pageFrom(
       [...audiences.values()].filter((audience) => audience.kind === kind && !audience.isRemoved),
       query,
     );
     const shown = await Promise.all(data.map((audience) => this.#view(audience)));
-    return { data: shown, nextCursor, ...audiences.freshness };
+    return { data: shown, nextCursor, ...freshAnswer(audiences.freshness) };
   }
 
   async create({ name, sourceId }: z.output<typeof audienceInput>, by: Author): Promise<View> {

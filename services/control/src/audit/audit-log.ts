@@ -8,13 +8,13 @@
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import type { RecentEntries } from "../recent-entries.ts";
 
 const HELD = 10_000;
@@ -98,12 +98,12 @@ export class AuditLog {
 
   /** The freshness of what the reader has read by itself; `page` reads to the topic's end first. */
   get freshness(): Freshness {
-    return freshAsOf(this.#asOfMs, this.#asOfMs !== null);
+    return { asOfMs: this.#asOfMs, complete: this.#asOfMs !== null };
   }
 
   /** A page of the entries that are in the topic now. Rejects with `deadline_exceeded`. */
   async page({ limit, below, fits, most }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
-    const fresh = freshAsOf(this.#options.clock.nowMs(), true);
+    const fresh = { asOfMs: this.#options.clock.nowMs(), complete: true };
     const { start, end } = await this.#offsets();
     const read = { isWhole: start === 0, freshness: fresh };
     await this.#reader?.reached(end, timeoutMs);

@@ -1,8 +1,10 @@
 /** The audit: who changed what, newest first. */
+
 import { AUDIT_WAYS } from "@posthaste/core/access/audit-entry";
 import { OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
-import { refusedCursor } from "../http/list-cursor.ts";
+import { freshAnswer } from "../http/freshness.ts";
+import { packCursor, refusedCursor, unpackCursor } from "../http/list-cursor.ts";
 import { timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -76,7 +78,7 @@ export function auditRoutes(parts: UnknownChangesParts): readonly Route[] {
           data: rows.map(view),
           nextCursor: next === null ? null : cursorOf(next),
           searchedTo: found.searchedToMs === null ? null : new Date(found.searchedToMs).toISOString(),
-          ...found.freshness,
+          ...freshAnswer(found.freshness),
         };
       },
     }),
@@ -111,11 +113,11 @@ const cursorSchema = z.tuple([z.int().min(0), z.int().nullable(), z.tuple([z.int
 
 function cursorOf({ below, untilMs, behind }: AuditPlace): string {
   const unknown = behind === null ? null : [behind.atMs, behind.target, behind.revision];
-  return Buffer.from(JSON.stringify([below, untilMs, unknown])).toString("base64url");
+  return packCursor(JSON.stringify([below, untilMs, unknown]));
 }
 
 function placeOf(cursor: string): AuditPlace {
-  const read = cursorSchema.safeParse(jsonOf(Buffer.from(cursor, "base64url").toString()));
+  const read = cursorSchema.safeParse(jsonOf(unpackCursor<[string]>(cursor, /^(.+)$/s)[0]));
   if (!read.success) throw refusedCursor();
   const [below, untilMs, unknown] = read.data;
   if (unknown === null) return { below, untilMs, behind: null };

@@ -2,9 +2,9 @@
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import type { Freshness } from "../http/freshness.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import { AuditLog, type HeldEntry } from "./audit-log.ts";
 import { AuditTrail } from "./audit-trail.ts";

@@ -6,7 +6,7 @@ import { ResendAuthors } from "./resend-authors.ts";
 function audited(...known: readonly (readonly [target: string, actor: string])[]) {
   const asked: number[] = [];
   const entries = new Map(known);
-  const freshness = { asOf: null, complete: true };
+  const freshness = { asOfMs: null, complete: true };
   const audit = {
     page: async ({ limit, fits }: AuditQuery) => {
       asked.push(limit);

@@ -39,7 +39,7 @@ function auditLogOf({ entries, page = {} }: Held) {
   return {
     page: async ({ fits }: AuditQuery): Promise<AuditPage> => ({
       entries: entries.filter(fits),
-      ...{ below: null, searchedToMs: null, isWhole: true, freshness: { asOf: null, complete: true } },
+      ...{ below: null, searchedToMs: null, isWhole: true, freshness: { asOfMs: null, complete: true } },
       ...page,
     }),
   };

@@ -22,6 +22,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { PREVIOUS_REVISION_HEADER, REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Author } from "@posthaste/core/access/author";
 import { PosthasteError } from "@posthaste/core/errors";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -30,7 +31,6 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { AuditedFields } from "../audit/audited-fields.ts";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Lanes } from "../lanes.ts";
 import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
@@ -140,7 +140,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   get freshness(): Freshness {
-    return freshAsOf(this.#table.asOfMs, this.#table.state === true);
+    return { asOfMs: this.#table.asOfMs, complete: this.#table.state === true };
   }
 
   async caughtUp(): Promise<void> {

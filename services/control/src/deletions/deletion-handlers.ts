@@ -1,15 +1,17 @@
 /** The handlers of the operations on deletion requests. */
+
 import { setTimeout as delay } from "node:timers/promises";
 import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { countNotifications, notificationsOf } from "@posthaste/core/deletion/deletion";
 import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
+import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
-import { refusedCursor } from "../http/list-cursor.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
+import { packCursor, refusedCursor, unpackCursor } from "../http/list-cursor.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
@@ -78,9 +80,9 @@ export class DeletionHandlers {
   }
 
   /** Newest first. */
-  list(query: PageQuery): Page<DeletionLine> & Freshness {
+  list(query: PageQuery): Page<DeletionLine> & FreshAnswer {
     const { store } = this.#options;
-    return { ...pageFrom(store.values(), query, "newest_first"), ...store.freshness };
+    return { ...pageFrom(store.values(), query, "newest_first"), ...freshAnswer(store.freshness) };
   }
 
   /** Rejects with the Problem `not_found`. */
@@ -153,11 +155,11 @@ function answerOf({
 
 /** Where a page of a request's notifications ended. The cursor is the request's own. */
 function cursorOf(number: number, id: string): string {
-  return Buffer.from(`${number}:${id}`).toString("base64url");
+  return packCursor(number, id);
 }
 
 function numberOf(cursor: string, id: string): number {
-  const [, number, named] = /^(\d{1,9}):(.+)$/s.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
+  const [number, named] = unpackCursor<[string, string]>(cursor, /^(\d{1,9}):(.+)$/s);
   if (named !== id) throw refusedCursor();
   return Number(number);
 }

@@ -4,7 +4,7 @@
  */
 import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
 import { z } from "zod";
-import { freshness } from "../http/freshness.ts";
+import { freshAnswer, freshness } from "../http/freshness.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { DeletionHandlers } from "./deletion-handlers.ts";
@@ -103,7 +103,7 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
       handle: async ({ params: { id } }) => {
         const line = await handlers.find(id);
         const fresh = handlers.freshness;
-        return { ...listed(line), states: await handlers.count(line), ...fresh };
+        return { ...listed(line), states: await handlers.count(line), ...freshAnswer(fresh) };
       },
     }),
     defineRoute({
@@ -124,7 +124,7 @@ export function deletionRoutes(handlers: DeletionHandlers): readonly Route[] {
       handle: async ({ params: { id }, query }) => {
         const fresh = handlers.freshness;
         const { data, nextCursor } = await handlers.notifications(id, query);
-        return { data: data.map(viewNotification), nextCursor, ...fresh };
+        return { data: data.map(viewNotification), nextCursor, ...freshAnswer(fresh) };
       },
     }),
   ];

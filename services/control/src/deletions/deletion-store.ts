@@ -15,6 +15,7 @@ import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Author } from "@posthaste/core/access/author";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
@@ -25,7 +26,6 @@ import type { AuditedFields } from "../audit/audited-fields.ts";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { LateRecords } from "../config-store/late-records.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { Lanes } from "../lanes.ts";
 import { readRecord } from "../read-record.ts";
@@ -127,7 +127,7 @@ export class DeletionStore {
 
   get freshness(): Freshness {
     const { table } = this.#parts;
-    return freshAsOf(table.asOfMs, table.state === true);
+    return { asOfMs: table.asOfMs, complete: table.state === true };
   }
 
   async caughtUp(): Promise<void> {

@@ -1,13 +1,15 @@
 /** Routes for dead letters: the deliveries that will not be tried again, and why. */
 import { z } from "zod";
+import { freshAnswer } from "../http/freshness.ts";
+import { packCursor, unpackCursor } from "../http/list-cursor.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
+import type { CountedKind } from "../read-model/projection.ts";
 import { deadLetterFilterQuery, filterFrom } from "../replays/dead-letter-query.ts";
-import { decodeCountCursor, encodeCountCursor } from "./count-cursor.ts";
 import { groupDeadLetters, NOTHING_LEFT, remedyOf } from "./dead-letter-groups.ts";
 import { listedDeadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
 import { decodeGroupCursor, encodeGroupCursor } from "./group-cursor.ts";
+import { decodeCursor, encodeCursor } from "./page-cursor.ts";
 import type { VisibleDeadLetters } from "./visible-dead-letters.ts";
 
 const deadLetterQuery = pageQuery.extend(deadLetterFilterQuery);
@@ -72,7 +74,7 @@ export function deadLetterRoutes(deadLetters: VisibleDeadLetters): readonly Rout
         return {
           data: page.entries.map((entry) => viewEntry(entry, deadLetters.stateOf(entry))),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
-          ...fresh,
+          ...freshAnswer(fresh),
           leftOut: page.leftOut,
           searchedTo: momentOf(page.searchedToMs),
         };
@@ -101,7 +103,7 @@ export function deadLetterRoutes(deadLetters: VisibleDeadLetters): readonly Rout
             .filter(({ count }) => count > 0)
             .map(({ count, ...of }) => ({ destinationId: of.destinationId, reason: reason.parse(of.kind), count })),
           nextCursor: next === null ? null : encodeCountCursor(next),
-          ...fresh,
+          ...freshAnswer(fresh),
           leftOut: hidden,
         };
       },
@@ -138,9 +140,18 @@ function groupRoute(deadLetters: VisibleDeadLetters): Route {
           remedy: group.open === 0 ? NOTHING_LEFT : remedyOf(group),
         })),
         nextCursor: next === null ? null : encodeGroupCursor(next),
-        ...fresh,
+        ...freshAnswer(fresh),
         groups: total,
       };
     },
   });
+}
+
+function encodeCountCursor({ destinationId, kind }: CountedKind): string {
+  return packCursor(kind, destinationId);
+}
+
+function decodeCountCursor(cursor: string): CountedKind {
+  const [kind, destinationId] = unpackCursor<[string, string]>(cursor, /^([a-z_]+):(.+)$/s);
+  return { kind, destinationId };
 }

@@ -171,7 +171,7 @@ class Read {
         counts: async (name, query) => store.counts(name, query),
         deadLetterHours: async (query) => store.deadLetterHours(query),
         deadLetterTotals: async (destinationId) => store.deadLetterTotals(destinationId),
-        freshness: () => ({ asOf: null, complete: true }),
+        freshness: () => ({ asOfMs: null, complete: true }),
       },
       suppressed: { size: suppressed === null ? 0 : 1, hasDigest: (digest) => digest === digestOf(suppressed ?? "") },
       past: { hasPurges: purged.size > 0, purged: () => (each) => purged.has(deadLetterPlace(each)) },

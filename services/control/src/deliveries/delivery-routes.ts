@@ -5,18 +5,19 @@ import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { z } from "zod";
+import { freshAnswer } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
 import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { type SuppressedKeyCheck, suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { attemptCheck, attemptFilter } from "./attempt-filter.ts";
 import { attemptTexts } from "./filter-texts.ts";
 import { filteredPage } from "./filtered-page.ts";
+import { decodeCursor, encodeCursor } from "./page-cursor.ts";
 
 export const deliveryQuery = pageQuery.extend({
   destinationId: z.string().optional(),
@@ -119,7 +120,7 @@ export function deliveryRoutes(readModel: ReadModel, suppressed: SuppressedUsers
         return {
           data: page.entries.map((entry) => seenDelivery(view(entry), isSuppressed)),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
-          ...fresh,
+          ...freshAnswer(fresh),
           searchedTo: isoTimeOrNull(page.searchedToMs),
         };
       },

@@ -1,15 +1,14 @@
-/** The cursor of a page of groups: the last group's place as a text. */
-import { refusedCursor } from "../http/list-cursor.ts";
+/** The cursor of a page of groups of dead deadLetters: the place of the last group. */
+import { packCursor, unpackCursor } from "../http/list-cursor.ts";
 import type { GroupPlace } from "./dead-letter-groups.ts";
 
 export function encodeGroupCursor({ open, count, name }: GroupPlace): string {
-  return Buffer.from(`${open}:${count}:${name}`).toString("base64url");
+  return packCursor(open, count, name);
 }
 
 /** Throws a Problem for any other text. */
 export function decodeGroupCursor(cursor: string): GroupPlace {
-  const place = /^(\d{1,16}):(\d{1,16}):(\[.+\])$/s.exec(Buffer.from(cursor, "base64url").toString());
-  const [, open, count, name] = place ?? [];
-  if (open === undefined || count === undefined || name === undefined) throw refusedCursor();
+  const shape = /^(\d{1,16}):(\d{1,16}):(\[.+\])$/s;
+  const [open, count, name] = unpackCursor<[string, string, string]>(cursor, shape);
   return { open: Number(open), count: Number(count), name };
 }

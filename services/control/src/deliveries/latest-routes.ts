@@ -1,13 +1,14 @@
 /** Routes: each delivery once with its state, the newest first. */
+
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { z } from "zod";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
+import { freshAnswer } from "../http/freshness.ts";
 import { isoTimeOrNull } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { deliveryFromEntry, type KnownDelivery } from "../read-model/delivery-entry.ts";
-import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
 import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
@@ -16,6 +17,7 @@ import { deliveryQuery, searchedTo } from "./delivery-routes.ts";
 import { latestTexts } from "./filter-texts.ts";
 import { filteredPage } from "./filtered-page.ts";
 import { filteredOf, latestDelivery, viewLatest } from "./latest-view.ts";
+import { decodeCursor, encodeCursor } from "./page-cursor.ts";
 
 export interface LatestRoutesOptions {
   readonly readModel: ReadModel;
@@ -67,7 +69,7 @@ export function latestRoutes({ readModel, suppressed, authors, nowMs }: LatestRo
         return {
           data: deliveries.map((each, index) => viewLatest(each, { ...terms, sentAgain: again[index] ?? null })),
           nextCursor: page.next === null ? null : encodeCursor(page.next),
-          ...fresh,
+          ...freshAnswer(fresh),
           searchedTo: isoTimeOrNull(page.searchedToMs),
         };
       },

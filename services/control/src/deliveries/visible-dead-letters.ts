@@ -7,13 +7,13 @@
  * suppression hides dead letters at once, and the end of one shows them again.
  */
 import type { SettleRule } from "@posthaste/core/config/destination";
+import { isPosthasteError } from "@posthaste/core/errors";
+import type { Freshness } from "@posthaste/core/freshness";
 import {
   type DeadLetterFacts,
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
-import type { Freshness } from "../http/freshness.ts";
-import { Problem } from "../http/problem.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { DeadLetterHour, DeadLetterSums } from "../read-model/dead-letter-hours.ts";
 import { type DeadLetterState, deadLetterState } from "../read-model/dead-letter-mark.ts";
@@ -116,7 +116,7 @@ export class VisibleDeadLetters {
     const { deadAtMs: timeMs, partition, offset } = deadLetter;
     const places = [{ timeMs, partition, offset, place: 0 }];
     const [entry] = await this.#readModel.at(PROJECTION, places).catch((reason: unknown) => {
-      if (reason instanceof Problem) return [];
+      if (isPosthasteError(reason, "delivery_log_unavailable")) return [];
       throw reason;
     });
     return entry === undefined ? null : this.stateOf(entry);

@@ -7,7 +7,7 @@ import type { DestinationInput, DestinationPatch } from "@posthaste/core/config/
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
@@ -33,9 +33,13 @@ export class DestinationHandlers {
     this.#clock = clock;
   }
 
-  list(query: PageQuery): Page<DestinationAnswer> & Freshness {
+  list(query: PageQuery): Page<DestinationAnswer> & FreshAnswer {
     const { data, nextCursor } = pageFrom(this.#destinations.values(), query);
-    return { data: data.map((destination) => this.#view(destination)), nextCursor, ...this.#destinations.freshness };
+    return {
+      data: data.map((destination) => this.#view(destination)),
+      nextCursor,
+      ...freshAnswer(this.#destinations.freshness),
+    };
   }
 
   async create(input: DestinationInput, by: Author): Promise<DestinationAnswer> {

@@ -1,7 +1,9 @@
 /** The doctor's route: the state of everything that Posthaste depends on, and what to do where it is not well. */
+
+import type { Freshness } from "@posthaste/core/freshness";
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
-import { type Freshness, freshness } from "../http/freshness.ts";
+import { freshAnswer, freshness } from "../http/freshness.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { CHECK_STATES, type Check, type CheckState, runCheck } from "./check.ts";
 
@@ -43,7 +45,7 @@ export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): 
         const results = await lookAround();
         const ok = results.every(({ state }) => state === "ok" || state === "warning");
         const told = results.map((result) => ({ ...result, findings: [...result.findings] }));
-        return { ok, checks: told, ...fresh() };
+        return { ok, checks: told, ...freshAnswer(fresh()) };
       },
     }),
   ];

@@ -3,10 +3,11 @@
  * unfinished. Each event is one group: a call that was rejected, an event that led to no delivery, an event with its
  * deliveries, or an event that the router has not finished.
  */
+
+import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { StoppedUser } from "../deletions/stopping-deletions.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
-import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { type ListedRefusal, refusedRequestFromEntry } from "../read-model/activity-entry.ts";

@@ -1,10 +1,12 @@
 /** Routes: events by their user and their name, as a short list with each event's verdict in a sentence. */
+
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
+import { freshnessOfBoth } from "@posthaste/core/freshness";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { searchedTo } from "../deliveries/delivery-routes.ts";
-import { freshnessOfBoth } from "../http/freshness.ts";
+import { freshAnswer } from "../http/freshness.ts";
 import { isoTimeOrNull, timeRange } from "../http/moment.ts";
 import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -113,7 +115,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
         const named = await nameListedDeletions(leading, parts.naming, AbortSignal.timeout(NAMING_MS));
         const data = judged.map((each, index) => viewFound({ ...each, leading: named[index] ?? each.leading }));
         const { nextCursor, searchedToMs } = found;
-        return { data, nextCursor, ...fresh, searchedTo: isoTimeOrNull(searchedToMs) };
+        return { data, nextCursor, ...freshAnswer(fresh), searchedTo: isoTimeOrNull(searchedToMs) };
       },
     }),
   ];

@@ -1,7 +1,9 @@
 /** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
+
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { z } from "zod";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
+import { freshAnswer } from "../http/freshness.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { LostOf } from "../losses/lost-delivery.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
@@ -96,7 +98,7 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           search: searchView(search),
           cut: facts.isCut,
           nextCursor: next,
-          ...facts.fresh,
+          ...freshAnswer(facts.fresh),
         };
       },
     }),

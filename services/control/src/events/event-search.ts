@@ -8,10 +8,10 @@
 import { shortName } from "@posthaste/core/routing/short-name";
 import { filteredPage } from "../deliveries/filtered-page.ts";
 import { filteredOf } from "../deliveries/latest-view.ts";
+import { decodeCursor, encodeCursor } from "../deliveries/page-cursor.ts";
 import { refusedCursor } from "../http/list-cursor.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
 import { quoted } from "../read-model/entry-texts.ts";
-import { decodeCursor, encodeCursor } from "../read-model/page-cursor.ts";
 import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";

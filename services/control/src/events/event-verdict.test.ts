@@ -76,7 +76,7 @@ const HIDDEN = { sourceId: "src_1", digests: ["digest-of-a-user"] };
 
 const facts = (known: Partial<EventFacts>): EventFacts => ({
   ...{ rejected: [], refused: [], unrouted: [], routed: [], unfinished: [], suppressedDeadLetters: [], isCut: false },
-  fresh: { asOf: null, complete: true },
+  fresh: { asOfMs: null, complete: true },
   ...known,
 });
 

@@ -48,7 +48,7 @@ function died(n: number): void {
 
 /** The parts that read the store; of dead letters none is hidden. */
 function partsOf(configured: number): WrittenParts {
-  const freshness = () => ({ asOf: null, complete: true });
+  const freshness = () => ({ asOfMs: null, complete: true });
   const readModel = {
     freshness,
     newest: async (...asked: Parameters<Store["newest"]>) => store.newest(...asked),

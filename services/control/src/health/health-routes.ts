@@ -1,8 +1,10 @@
 /** The routes of destinations' health: of all, the worst first, and of one. */
+
+import type { Freshness } from "@posthaste/core/freshness";
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
 import { z } from "zod";
-import { type Freshness, freshness } from "../http/freshness.ts";
-import { refusedCursor } from "../http/list-cursor.ts";
+import { freshAnswer, freshness } from "../http/freshness.ts";
+import { packCursor, refusedCursor, unpackCursor } from "../http/list-cursor.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -49,7 +51,7 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
         const shown = rest.slice(0, limit);
         const last = shown.at(-1);
         const nextCursor = last !== undefined && rest.length > limit ? encodeCursor(placeOf(last)) : null;
-        return { data: await viewAll(known, shown), nextCursor, ...fresh() };
+        return { data: await viewAll(known, shown), nextCursor, ...freshAnswer(fresh()) };
       },
     }),
     defineRoute({
@@ -68,7 +70,7 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
         if (found === undefined) throw new Problem("not_found", `there is no destination ${id}`);
         const [told] = await viewAll(known, [found]);
         if (told === undefined) throw new Problem("not_found", `there is no destination ${id}`);
-        return { ...told, ...fresh() };
+        return { ...told, ...freshAnswer(fresh()) };
       },
     }),
   ];
@@ -92,15 +94,15 @@ export async function viewAll(known: KnownHealth, shown: readonly KnownDestinati
 }
 
 function encodeCursor({ state, sinceMs, id }: HealthPlace): string {
-  return Buffer.from(`${state}:${sinceMs}:${id}`).toString("base64url");
+  return packCursor(state, sinceMs, id);
 }
 
 function decodeCursor(cursor: string): HealthPlace {
-  const [, state, sinceMs, id] = /^([a-z]+):(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString()) ?? [];
-  if (!isState(state) || id === undefined) throw refusedCursor();
+  const [state, sinceMs, id] = unpackCursor<[string, string, string]>(cursor, /^([a-z]+):(\d{1,16}):(.+)$/);
+  if (!isState(state)) throw refusedCursor();
   return { state, sinceMs: Number(sinceMs), id };
 }
 
-function isState(text: string | undefined): text is HealthState {
+function isState(text: string): text is HealthState {
   return HEALTH_STATES.some((state) => state === text);
 }

@@ -3,6 +3,7 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthaste/contracts/health-keys";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { HealthRecord } from "@posthaste/core/health/health-record";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -11,7 +12,6 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { HeldPlan } from "../replays/replay-store.ts";
@@ -116,7 +116,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
     clock,
   });
   read = table;
-  const fresh = () => freshAsOf(table.asOfMs, table.state === true);
+  const fresh = () => ({ asOfMs: table.asOfMs, complete: table.state === true });
   const timers: NodeJS.Timeout[] = [];
   return {
     heard: { book, flow, clocks, fresh },

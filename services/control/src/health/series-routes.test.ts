@@ -31,7 +31,7 @@ async function stepsOf(query: Readonly<Record<string, string>>): Promise<readonl
       health: async (asked) => table.rows(asked),
     },
     history: { unwritten: () => rows.slice(-2) },
-    fresh: () => ({ asOf: null, complete: true }),
+    fresh: () => ({ asOfMs: null, complete: true }),
     nowMs: () => NOON_MS,
   });
   const asked = { params: { id: "dst_1" }, query: { metric: "outcomes", ...query } } as unknown as RouteRequest;

@@ -1,7 +1,9 @@
 /** The route of a destination's counts over time. */
+
+import type { Freshness } from "@posthaste/core/freshness";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { z } from "zod";
-import { type Freshness, freshness } from "../http/freshness.ts";
+import { freshAnswer, freshness } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, timeRange } from "../http/moment.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
@@ -87,7 +89,7 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         const isAsked = ({ timeMs }: HealthRow) => timeMs >= fromMs && timeMs < untilMs;
         const added = unwritten.filter((row) => isAsked(row) && row.timeMs >= (writtenToMs ?? 0));
         const rows = [...written, ...added];
-        return { metric: named, step, data: stepsOf(rows, stepMs).map(POINTS[named]), ...fresh() };
+        return { metric: named, step, data: stepsOf(rows, stepMs).map(POINTS[named]), ...freshAnswer(fresh()) };
       },
     }),
   ];

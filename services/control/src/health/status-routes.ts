@@ -1,10 +1,12 @@
 /** The route of the status: is anything wrong, where, since when, and is it tried again? */
+
+import type { Freshness } from "@posthaste/core/freshness";
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { REPLAY_STATES, replayState } from "@posthaste/core/replay/replay";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { z } from "zod";
-import { type Freshness, freshness } from "../http/freshness.ts";
+import { freshAnswer, freshness } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime } from "../http/moment.ts";
 import { defineRoute, type Route } from "../http/route.ts";
@@ -130,7 +132,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           ingestUrl: parts.ingestUrl,
           readModel: { ...readModel.state(), reading: readModel.reading() },
           schedule: viewSchedule(parts.book.processes()),
-          ...fresh(),
+          ...freshAnswer(fresh()),
         };
       },
     }),

@@ -1,4 +1,5 @@
-/** How fresh a list is that was read from a topic. */
+/** The freshness of a list as answers tell it. */
+import type { Freshness } from "@posthaste/core/freshness";
 import { z } from "zod";
 
 /** The fields that every list read from a topic has beside its entries. */
@@ -12,18 +13,11 @@ export const freshness = {
     .describe("False while control is still reading the topic: entries may be missing, the newest ones most of all."),
 };
 
-export interface Freshness {
+export interface FreshAnswer {
   readonly asOf: string | null;
   readonly complete: boolean;
 }
 
-/** `asOfMs`: everything that stood in the topic at that moment has been read; null where that is not known yet. */
-export function freshAsOf(asOfMs: number | null, complete: boolean): Freshness {
+export function freshAnswer({ asOfMs, complete }: Freshness): FreshAnswer {
   return { asOf: asOfMs === null ? null : new Date(asOfMs).toISOString(), complete };
-}
-
-/** The freshness of a list that is made of two topics: the older `asOf`, and complete only where both are. */
-export function freshnessOfBoth(one: Freshness, other: Freshness): Freshness {
-  const asOf = one.asOf === null || other.asOf === null ? null : one.asOf < other.asOf ? one.asOf : other.asOf;
-  return { asOf, complete: one.complete && other.complete };
 }

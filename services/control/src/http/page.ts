@@ -1,7 +1,7 @@
 /** Lists in pages: `limit` and `cursor` in, `{data, nextCursor, asOf, complete}` out. */
 import { z } from "zod";
 import { freshness } from "./freshness.ts";
-import { refusedCursor } from "./list-cursor.ts";
+import { packCursor, unpackCursor } from "./list-cursor.ts";
 
 export const pageQuery = z.strictObject({
   limit: z.coerce
@@ -51,7 +51,7 @@ export function pageFrom<T extends Listed>(
   const rest = [...all].filter((entry) => after === undefined || inOrder(entry, after) > 0).sort(inOrder);
   const data = rest.slice(0, limit);
   const last = data.at(-1);
-  return { data, nextCursor: last !== undefined && rest.length > limit ? encodeCursor(last) : null };
+  return { data, nextCursor: last !== undefined && rest.length > limit ? packCursor(last.createdAtMs, last.id) : null };
 }
 
 function compare(a: Listed, b: Listed): number {
@@ -60,12 +60,7 @@ function compare(a: Listed, b: Listed): number {
   return a.id < b.id ? -1 : 1;
 }
 
-function encodeCursor({ createdAtMs, id }: Listed): string {
-  return Buffer.from(`${createdAtMs}:${id}`).toString("base64url");
-}
-
 function decodeCursor(cursor: string): Listed {
-  const match = /^(\d{1,16}):(.+)$/.exec(Buffer.from(cursor, "base64url").toString());
-  if (match?.[1] === undefined || match[2] === undefined) throw refusedCursor();
-  return { createdAtMs: Number(match[1]), id: match[2] };
+  const [createdAtMs, id] = unpackCursor<[string, string]>(cursor, /^(\d{1,16}):(.+)$/);
+  return { createdAtMs: Number(createdAtMs), id };
 }

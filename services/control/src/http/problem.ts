@@ -112,11 +112,14 @@ export function formatPath(path: readonly PropertyKey[]): string {
 
 const KIND_OF_CODE: Partial<Record<ErrorCode, ProblemKind>> = {
   invalid_input: "invalid_input",
+  not_found: "not_found",
+  conflict: "conflict",
   unknown_secret_key: "conflict",
   broker_unavailable: "unavailable",
   broker_refuses: "unavailable",
   registry_unavailable: "unavailable",
   table_not_caught_up: "unavailable",
+  delivery_log_unavailable: "unavailable",
   deadline_exceeded: "unavailable",
   closed: "unavailable",
 };

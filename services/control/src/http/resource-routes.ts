@@ -2,12 +2,12 @@
 
 import type { Author } from "@posthaste/core/access/author";
 import type { z } from "zod";
-import type { Freshness } from "./freshness.ts";
+import type { FreshAnswer } from "./freshness.ts";
 import { type Page, type PageQuery, pageQuery } from "./page.ts";
 import { defineRoute, type Named, type Route } from "./route.ts";
 
 export interface ResourceHandlers<Input, Patch, Answer> {
-  list(query: PageQuery, by: Author): Page<Answer> & Freshness;
+  list(query: PageQuery, by: Author): Page<Answer> & FreshAnswer;
   create(input: Input, by: Author): Promise<Answer>;
   get(id: string, by: Author): Promise<Answer>;
   change(id: string, patch: Patch, by: Author): Promise<Answer>;

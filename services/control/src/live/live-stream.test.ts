@@ -25,10 +25,10 @@ interface Told {
 function startTopic({ maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {}) {
   const recent = new RecentEntries<Row>({ maxEntries: 10_000, maxBytes });
   recent.begin(0, 0);
-  const now = { monotonicMs: 0, asOf: null as string | null, complete: true };
+  const now = { monotonicMs: 0, asOfMs: null as number | null, complete: true };
   const topic = createLiveTopic<Row>({
     recent,
-    freshness: () => ({ asOf: now.asOf, complete: now.complete }),
+    freshness: () => ({ asOfMs: now.asOfMs, complete: now.complete }),
     shows:
       ({ event }) =>
       (row) =>
@@ -163,10 +163,10 @@ describe("LV2: a reset comes first, and the stream goes on,", () => {
     const stream = open({ lastId: "d=zz,zz", beatMs: BEAT_MS });
     const beat = async () => names(await stream.after(BEAT_MS)).filter((each) => each !== "deliveries");
     // Control has not read so far yet, or not since the stream began.
-    now.asOf = new Date(BEGAN_MS).toISOString();
+    now.asOfMs = BEGAN_MS;
     expect(names(await stream.next())).toEqual(["beat"]);
     expect(await beat()).toEqual(["beat"]);
-    now.asOf = new Date(BEGAN_MS + 1).toISOString();
+    now.asOfMs = BEGAN_MS + 1;
     now.complete = false;
     expect(await beat()).toEqual(["beat"]);
     now.complete = true;

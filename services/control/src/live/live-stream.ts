@@ -12,9 +12,11 @@
  * LV4  Nothing waits for a slow client: all streams share the held entries, and a client that comes too late for an
  *      entry misses it.
  */
+
 import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
-import { type Freshness, freshnessOfBoth } from "../http/freshness.ts";
+import { freshAnswer } from "../http/freshness.ts";
 import type { EntryPlace } from "../recent-entries.ts";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./live-position.ts";
@@ -118,7 +120,7 @@ class LiveStream {
   beat(): string {
     for (const cursor of this.#cursors) this.#findOther(cursor);
     const lost = this.#reset();
-    return `${lost}event: beat\nid: ${this.#id()}\ndata: ${JSON.stringify(this.#freshness())}\n\n`;
+    return `${lost}event: beat\nid: ${this.#id()}\ndata: ${JSON.stringify(freshAnswer(this.#freshness()))}\n\n`;
   }
 
   #entriesOf(cursor: Cursor): string {
@@ -158,8 +160,8 @@ class LiveStream {
    * position is of an earlier topic of that name.
    */
   #findOther({ name, topic, at }: Cursor): void {
-    const { asOf, complete } = topic.freshness();
-    if (!complete || asOf === null || Date.parse(asOf) <= this.#beganAtMs) return;
+    const { asOfMs, complete } = topic.freshness();
+    if (!complete || asOfMs === null || asOfMs <= this.#beganAtMs) return;
     for (const [partition, { offset }] of at) {
       if (offset > (topic.recent.nextOf(partition) ?? 0)) this.#lost.add(name);
     }
@@ -177,7 +179,7 @@ class LiveStream {
       cursor.number = recent.nextNumber;
     }
     this.#lost.clear();
-    return `event: reset\nid: ${this.#id()}\ndata: ${JSON.stringify({ topics, ...this.#freshness() })}\n\n`;
+    return `event: reset\nid: ${this.#id()}\ndata: ${JSON.stringify({ topics, ...freshAnswer(this.#freshness()) })}\n\n`;
   }
 
   #id(): string {

@@ -11,12 +11,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
-import { isPosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
-import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import { keepOpen } from "./keep-open.ts";
 import type { ProjectionBounds } from "./projection.ts";
@@ -69,7 +68,7 @@ export interface ReadModelOptions {
 /** The progress of the reading of a topic, in words for `/readyz`. */
 export type ReadModelState = Readonly<Record<"deliveryLog" | "deadLetters", string>>;
 
-/** Each question rejects with a Problem while the read model cannot be asked. */
+/** Each question rejects with `delivery_log_unavailable` while the read model cannot be asked. */
 export interface ReadModel extends StoreQuestions {
   /** True where everything that stood in the projection's topic at the last look has been read. */
   isComplete(projection: ProjectionName): boolean;
@@ -131,7 +130,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     return records === 0 ? "up to date" : `${records} records to read`;
   };
   const store = (): StoreClient => {
-    if (opened === null) throw new Problem("unavailable", "the delivery log is being opened: try again soon");
+    if (opened === null)
+      throw new PosthasteError("delivery_log_unavailable", "the delivery log is being opened: try again soon", {
+        retryable: true,
+      });
     return opened.store;
   };
 
@@ -140,7 +142,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     isComplete: (projection) => behind(projection) === 0,
     freshness: (projection) => {
       const asOfMs = opened?.followed[projection].asOfMs ?? null;
-      return freshAsOf(asOfMs, asOfMs !== null && behind(projection) === 0);
+      return { asOfMs, complete: asOfMs !== null && behind(projection) === 0 };
     },
     trouble: kept.trouble,
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),

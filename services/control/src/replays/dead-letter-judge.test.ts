@@ -2,7 +2,6 @@
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { PosthasteError } from "@posthaste/core/errors";
 import { expect, it } from "vitest";
-import { Problem } from "../http/problem.ts";
 import { DeadLetterJudge } from "./dead-letter-judge.ts";
 import type { FoundDeadLetter } from "./dead-letter-reader.ts";
 import { PastPlans } from "./plan-dead-letters.ts";
@@ -27,7 +26,7 @@ function judgeWhoseLog(failure: Error): DeadLetterJudge {
 }
 
 it.each([
-  ["is being opened", new Problem("unavailable", "try again soon")],
+  ["is being opened", new PosthasteError("delivery_log_unavailable", "try again soon")],
   ["has failed", new PosthasteError("internal", "the database failed")],
   ["was closed", new PosthasteError("closed", "the delivery log is closed")],
 ])("while the delivery log %s, dead letters are judged by the tables, and a replay goes on", async (_, failure) => {

@@ -4,10 +4,9 @@
  * Owns nothing: it asks the tables and the delivery log each time, since their answers change.
  */
 
-import { isPosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { SkipCause } from "@posthaste/core/replay/replay";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
-import { Problem } from "../http/problem.ts";
 import { urlsTaken } from "../read-model/dead-letter-mark.ts";
 import type { DeadLetterRow } from "../read-model/dead-letter-row.ts";
 import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
@@ -71,8 +70,8 @@ export class DeadLetterJudge {
   }
 
   /**
-   * Answers for each dead letter why it is skipped, or null for one that is to be sent. Throws the Problem
-   * `unavailable`.
+   * Answers for each dead letter why it is skipped, or null for one that is to be sent. Throws
+   * `delivery_log_unavailable`.
    */
   async judge(found: readonly JudgedDeadLetter[], judging: Judging): Promise<readonly (SkipCause | null)[]> {
     const causes = this.judgeByTables(found, judging);
@@ -94,7 +93,7 @@ export class DeadLetterJudge {
     try {
       return await this.judge(found, judging);
     } catch (error) {
-      if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
+      if (!isPosthasteError(error)) throw error;
       onSilence(error.message);
       return this.judgeByTables(found, judging);
     }
@@ -199,12 +198,14 @@ export class DeadLetterJudge {
 }
 
 /**
- * Throws the Problem `unavailable` while the delivery log is being read, since it is not known what was delivered
+ * Throws `delivery_log_unavailable` while the delivery log is being read, since it is not known what was delivered
  * since.
  */
 export function assertDeliveriesKnown(readModel: Pick<ReadModel, "isComplete">): void {
   if (readModel.isComplete("attempts")) return;
-  throw new Problem("unavailable", "the delivery log is still being read: try again soon");
+  throw new PosthasteError("delivery_log_unavailable", "the delivery log is still being read: try again soon", {
+    retryable: true,
+  });
 }
 
 function nameOf({ messageId, destinationId }: { readonly messageId: string; readonly destinationId: string }): string {

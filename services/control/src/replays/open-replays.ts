@@ -6,6 +6,7 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { isPosthasteError } from "@posthaste/core/errors";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -13,7 +14,6 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
 import type { Route } from "../http/route.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { RecentEntries } from "../recent-entries.ts";

@@ -11,13 +11,12 @@
  * PL4  A plan tells how far its count is, from when it is asked for until it is made, given up or failed. How much
  *      there is to count is an estimate, which only the count itself confirms.
  */
-import { isPosthasteError } from "@posthaste/core/errors";
+import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlanCounting, PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { Problem } from "../http/problem.ts";
 import { Lanes } from "../lanes.ts";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
 import { type DeadLetterReaderOptions, readDeadLetters } from "./dead-letter-reader.ts";
@@ -69,7 +68,7 @@ export class Planner {
   }
 
   /**
-   * Makes a plan. Throws the Problem `conflict` when more dead letters are skipped than can be noted, and
+   * Makes a plan. Throws `conflict` when more dead letters are skipped than can be noted, and
    * `unavailable` while the delivery log cannot be asked. `signal` ends the reading.
    */
   async make(input: PlanInput, signal: AbortSignal): Promise<MadePlan> {
@@ -113,7 +112,10 @@ export class Planner {
     const { matched, leftOut, samples, counts } = count;
     const leftOutPlaces = count.places().encode();
     if (leftOutPlaces.length > MAX_PLACES_BYTES) {
-      throw new Problem("conflict", "too many dead letters among those that fit are left out: narrow the filter");
+      throw new PosthasteError(
+        "conflict",
+        "too many dead letters among those that fit are left out: narrow the filter",
+      );
     }
     const looked = { fromReadModel, fromTopic: count.looked - fromReadModel, ms: clock.nowMs() - createdAtMs };
     log.info({ event: "replay_planned", purpose: input.purpose, matched, leftOut, ...looked });
@@ -145,7 +147,7 @@ export class Planner {
         if (isWhole) return { count, rest: restOf(ranges, held) };
       }
     } catch (error) {
-      if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
+      if (!isPosthasteError(error)) throw error;
       this.#options.log.warn({ event: "replay_counted_from_topic", err: error }, "the delivery log cannot be asked");
     }
     return { count: begin(), rest: ranges };

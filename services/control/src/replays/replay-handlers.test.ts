@@ -33,7 +33,7 @@ function installation() {
       return plan;
     };
     const store = {
-      freshness: { asOf: null, complete: true },
+      freshness: { asOfMs: null, complete: true },
       plans: () => held.values(),
       get: (id: string) => held.get(id),
       find: async (id: string) => held.get(id),

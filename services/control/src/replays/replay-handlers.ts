@@ -1,11 +1,12 @@
 /** The handlers of the operations on plans, replays and purges. */
+
 import { setTimeout as delay } from "node:timers/promises";
 import type { Author } from "@posthaste/core/access/author";
 import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
 import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
-import type { Freshness } from "../http/freshness.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 import { createId } from "../identifiers.ts";
@@ -69,8 +70,8 @@ export class ReplayHandlers {
     return held;
   }
 
-  counting(): { readonly data: readonly ToldCount[] } & Freshness {
-    return { data: this.#options.told.all(), ...this.#options.store.freshness };
+  counting(): { readonly data: readonly ToldCount[] } & FreshAnswer {
+    return { data: this.#options.told.all(), ...freshAnswer(this.#options.store.freshness) };
   }
 
   /**
@@ -90,10 +91,10 @@ export class ReplayHandlers {
   }
 
   /** The replays that were started, oldest first. */
-  list(query: PageQuery): Page<HeldPlan> & Freshness {
+  list(query: PageQuery): Page<HeldPlan> & FreshAnswer {
     const nowMs = this.#options.clock.nowMs();
     const started = [...this.#options.store.plans()].filter((held) => isListed(held, nowMs));
-    return { ...pageFrom(started, query), ...this.#options.store.freshness };
+    return { ...pageFrom(started, query), ...freshAnswer(this.#options.store.freshness) };
   }
 
   /** A replay as `list` has it; undefined for one that `list` leaves out. */

@@ -1,6 +1,5 @@
 /** The outcomes of the deliveries that replays sent. */
 import { isPosthasteError } from "@posthaste/core/errors";
-import { Problem } from "../http/problem.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 
 export interface ReplayOutcomes {
@@ -16,7 +15,7 @@ export async function replayOutcomes(
   replayIds: readonly string[],
 ): Promise<ReadonlyMap<string, ReplayOutcomes> | null> {
   const counts = await readModel.replayed(replayIds).catch((error: unknown) => {
-    if (isPosthasteError(error) || (error instanceof Problem && error.kind === "unavailable")) return null;
+    if (isPosthasteError(error)) return null;
     throw error;
   });
   if (counts === null) return null;

@@ -11,13 +11,13 @@ import {
   type ReplayRecord,
 } from "@posthaste/contracts/replay-codec";
 import type { Author } from "@posthaste/core/access/author";
+import { PosthasteError } from "@posthaste/core/errors";
+import type { Freshness } from "@posthaste/core/freshness";
 import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
 import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
-import { Problem } from "../http/problem.ts";
 
 /** A plan with its progress. */
 export interface HeldPlan {
@@ -120,7 +120,7 @@ export class ReplayStore {
   }
 
   /**
-   * Changes what is wanted of a plan. Throws the Problem `not_found`, and `conflict` where the state does not allow the
+   * Changes what is wanted of a plan. Throws `not_found`, and `conflict` where the state does not allow the
    * act.
    */
   async act(id: string, { act, by, change = () => ({}) }: AskedAct) {
@@ -215,8 +215,11 @@ function replayAudit({ plan }: ReplayRecord): AuditedFields {
   return { purpose, want, filter: { ...asked, ...user }, matched, again, ratePerSecond };
 }
 
-export function noSuchPlan(id: string): Problem {
-  return new Problem("not_found", `there is no ${id}: a plan is kept for an hour, a replay for 14 days after its end`);
+export function noSuchPlan(id: string): PosthasteError {
+  return new PosthasteError(
+    "not_found",
+    `there is no ${id}: a plan is kept for an hour, a replay for 14 days after its end`,
+  );
 }
 
 const DONE: Readonly<Record<ReplayAct, string>> = {
@@ -226,8 +229,8 @@ const DONE: Readonly<Record<ReplayAct, string>> = {
   cancel: "cancelled",
 };
 
-function refusalOf(id: string, act: ReplayAct, state: ReplayState): Problem {
-  return new Problem("conflict", `${id} is ${state} and cannot be ${DONE[act]}: ${whyNot(act, state)}`);
+function refusalOf(id: string, act: ReplayAct, state: ReplayState): PosthasteError {
+  return new PosthasteError("conflict", `${id} is ${state} and cannot be ${DONE[act]}: ${whyNot(act, state)}`);
 }
 
 /** Of an act that `wantAfter` does not allow. */

@@ -14,7 +14,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import { Problem } from "../http/problem.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { isUndecided } from "../read-model/dead-letter-mark.ts";
 import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
@@ -55,7 +54,7 @@ export class ReplayedDeadLetters {
     await this.#running;
   }
 
-  /** LO1: makes one pass. Answers how many dead letters it noted. Throws the Problem `unavailable`. */
+  /** LO1: makes one pass. Answers how many dead letters it noted. Throws `delivery_log_unavailable`. */
   async note(): Promise<number> {
     const { past, readModel, clock } = this.#options;
     // No dead letter that died after a replay was sent by it.
@@ -97,7 +96,7 @@ export class ReplayedDeadLetters {
       return true;
     } catch (error) {
       // The read model is being opened again.
-      if (!(error instanceof Problem) && !isPosthasteError(error)) throw error;
+      if (!isPosthasteError(error)) throw error;
       log.debug({ event: "replayed_dead_letters_not_noted", err: error });
       return false;
     }

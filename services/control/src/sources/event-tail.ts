@@ -17,12 +17,12 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { followedSchemas } from "../followed-schemas.ts";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
 import { Problem } from "../http/problem.ts";
 import { RecentEntries } from "../recent-entries.ts";
 import type { BegunReading } from "./end-readers.ts";
@@ -127,7 +127,7 @@ export class EventTail {
 
   #freshness(): Freshness {
     const asOfMs = this.#end?.asOfMs ?? null;
-    return freshAsOf(asOfMs, asOfMs !== null);
+    return { asOfMs, complete: asOfMs !== null };
   }
 
   async #rest(): Promise<void> {

@@ -3,7 +3,7 @@ import { activityEntries } from "../read-model/activity-entry.ts";
 import { findSourceCalls } from "./source-calls.ts";
 
 const NOW_MS = 1_800_000_000_000;
-const FRESH = { asOf: null, complete: true };
+const FRESH = { asOfMs: null, complete: true };
 
 /** What ten seconds of a process came to, which ended so long ago. */
 const endedAgo = (ms: number, accepted: number, code: string) => ({

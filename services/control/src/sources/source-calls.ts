@@ -2,8 +2,10 @@
  * The calls that a source sent lately: accepted ones from the end of `posthaste.events`, rejected ones and counts from
  * the read model.
  */
+
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
-import { freshnessOfBoth } from "../http/freshness.ts";
+import { freshnessOfBoth } from "@posthaste/core/freshness";
+import { freshAnswer } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import { activityFromEntry, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
@@ -51,7 +53,7 @@ export async function findSourceCalls(sourceId: string, query: SourceCallsQuery,
   return {
     data: calls.sort(newestFirst).slice(0, query.limit),
     counts,
-    ...fresh.reduce(freshnessOfBoth),
+    ...freshAnswer(fresh.reduce(freshnessOfBoth)),
   };
 }
 

@@ -6,7 +6,7 @@ import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste
 import type { Clock } from "@posthaste/core/time";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Freshness } from "../http/freshness.ts";
+import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
 import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
 import { assertRevision } from "../http/problem.ts";
 import { createId, createWriteKey } from "../identifiers.ts";
@@ -32,9 +32,9 @@ export class SourceHandlers {
     this.#clock = clock;
   }
 
-  list(query: PageQuery, by: Author): Page<SourceAnswer> & Freshness {
+  list(query: PageQuery, by: Author): Page<SourceAnswer> & FreshAnswer {
     const { data, nextCursor } = pageFrom(this.#sources.values(), query);
-    return { data: data.map((source) => this.#view(source, by)), nextCursor, ...this.#sources.freshness };
+    return { data: data.map((source) => this.#view(source, by)), nextCursor, ...freshAnswer(this.#sources.freshness) };
   }
 
   async create(input: SourceInput, by: Author): Promise<SourceAnswer> {

@@ -1,17 +1,19 @@
 /** Routes: the list of the records that no service could read, and producing them again. */
+
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
+import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
 import type { AuditTrail } from "../audit/audit-trail.ts";
-import { type Freshness, freshAsOf } from "../http/freshness.ts";
+import { freshAnswer } from "../http/freshness.ts";
+import { packCursor, unpackCursor } from "../http/list-cursor.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import { Lanes } from "../lanes.ts";
 import type { Reproduced } from "./reproduction.ts";
-import { decodeUnreadableCursor, encodeUnreadableCursor } from "./unreadable-cursor.ts";
-import { newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
+import { type EntryName, newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
 import type { UnreadableLog } from "./unreadable-log.ts";
 
 export interface UnreadableRoutesOptions {
@@ -88,7 +90,7 @@ export function unreadableRoutes({
         body: { name: "UnreadablePage", schema: pageOf(unreadableRecord) },
       },
       handle: async ({ query: { reproduced, limit, cursor, ...wanted } }) => {
-        const after = cursor === undefined ? null : decodeUnreadableCursor(cursor);
+        const after = cursor === undefined ? null : decodeCursor(cursor);
         const fresh = await refreshed(unreadableLog, clock);
         // The last entry of the page before may no longer exist, so its name is compared, not looked up.
         const rest = unreadableLog
@@ -98,7 +100,11 @@ export function unreadableRoutes({
         const page = rest.slice(0, limit);
         const last = page.at(-1);
         const isLast = last === undefined || rest.length <= limit;
-        return { data: page.map(view), nextCursor: isLast ? null : encodeUnreadableCursor(last), ...fresh };
+        return {
+          data: page.map(view),
+          nextCursor: isLast ? null : encodeCursor(last),
+          ...freshAnswer(fresh),
+        };
       },
     }),
     defineRoute({
@@ -111,7 +117,7 @@ export function unreadableRoutes({
       // The calls run one after the other: each knows which records the one before it produced again.
       handle: ({ body: { dryRun, cursor, ...wanted }, by }) =>
         lanes.inTurn("", async () => {
-          const behind = cursor === undefined ? null : decodeUnreadableCursor(cursor);
+          const behind = cursor === undefined ? null : decodeCursor(cursor);
           await refreshed(unreadableLog, clock);
           // The oldest come first, in the order in which the services put them aside.
           const fitting = unreadableLog
@@ -129,7 +135,7 @@ export function unreadableRoutes({
           return {
             ...{ matched: fitting.length - gone.length, reproduced: count, refused: refused.length },
             refusedPlaces: refused.map(placeOf),
-            nextCursor: fitting.length > chosen.length ? encodeUnreadableCursor(last) : null,
+            nextCursor: fitting.length > chosen.length ? encodeCursor(last) : null,
           };
         }),
     }),
@@ -144,7 +150,7 @@ async function refreshed(unreadableLog: UnreadableLog, clock: Clock): Promise<Fr
   } catch {
     throw new Problem("unavailable", "the unreadable records are still being read: try again soon");
   }
-  return freshAsOf(askedMs, true);
+  return { asOfMs: askedMs, complete: true };
 }
 
 interface Wanted {
@@ -165,4 +171,14 @@ function view(entry: UnreadableEntry): z.output<typeof unreadableRecord> {
     ...{ place: placeOf(entry), topic, partition, offset, reason: why, error, by, bytes, reproduced: isReproduced },
     time: new Date(atMs).toISOString(),
   };
+}
+
+function encodeCursor({ atMs, topic, partition, offset }: EntryName): string {
+  return packCursor(atMs, partition, offset, topic);
+}
+
+function decodeCursor(cursor: string): EntryName {
+  const shape = /^(\d{1,15}):(\d{1,15}):(\d{1,15}):(.+)$/s;
+  const [atMs, partition, offset, topic] = unpackCursor<[string, string, string, string]>(cursor, shape);
+  return { atMs: Number(atMs), topic, partition: Number(partition), offset: Number(offset) };
 }
