@@ -10,8 +10,8 @@ import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
 import { drawWriter } from "./config-store/config-store.ts";
+import { openConsole } from "./console/open-console.ts";
 import { EXAMPLES } from "./examples/examples.ts";
-import { openPages } from "./http/open-pages.ts";
 import { createServer } from "./http/server.ts";
 import { closeParts, openParts, type Parts } from "./parts.ts";
 import { openRoutes } from "./routes.ts";
@@ -72,7 +72,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     metrics: parts.metrics,
     readiness,
     information: parts.readModel.state,
-    pages: await openPages(log),
+    pages: await openConsole(log),
     isCaughtUp: tables.areRead,
     addPaths: parts.testReceivers.addPaths,
   });
@@ -98,8 +98,8 @@ function warnOfShortToken({ POSTHASTE_ADMIN_TOKEN: { length } }: ControlConfig, 
 }
 
 /**
- * Lets deletions, replays and the watch of health begin once control has read every table; ends control where it cannot
- * read one.
+ * Starts deletions, replays, audiences and the watch of health once control has read every table. Ends control where a
+ * table cannot be read.
  */
 function beginWhenRead(parts: Parts, { log, fail }: Pick<ControlOptions, "log" | "fail">) {
   const { access, sources, destinations, audiences, replays, health, deletions } = parts;
@@ -110,6 +110,7 @@ function beginWhenRead(parts: Parts, { log, fail }: Pick<ControlOptions, "log" |
     log.info({ event: "tables_caught_up" });
     deletions.start();
     replays.start();
+    audiences.start();
     health.start();
   });
   caughtUp.catch(fail);

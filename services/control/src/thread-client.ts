@@ -18,6 +18,20 @@ export interface ThreadReply {
   readonly value: unknown;
 }
 
+/** A call of a method of the object that a thread holds. */
+export interface MethodCall<Method extends string = string> {
+  readonly method: Method;
+  readonly args: readonly unknown[];
+}
+
+/** The methods of an object that a thread holds, each of which asks the thread. */
+export function remoteMethods<Method extends string>(
+  methods: readonly Method[],
+  ask: (call: MethodCall<Method>) => Promise<unknown>,
+): Readonly<Record<string, (...args: unknown[]) => Promise<unknown>>> {
+  return Object.fromEntries(methods.map((method) => [method, (...args: unknown[]) => ask({ method, args })]));
+}
+
 export interface ThreadEnds {
   /** The error with which calls reject when the thread failed. */
   readonly failed: (cause: unknown) => Error;

@@ -23,15 +23,22 @@ export interface AudienceRemovalsOptions {
 export class AudienceRemovals {
   readonly #options: AudienceRemovalsOptions;
   #timer: NodeJS.Timeout | null = null;
+  #isStarted = false;
   #isClosed = false;
 
   constructor(options: AudienceRemovalsOptions) {
     this.#options = options;
   }
 
-  /** Plans a look. To be called at the start, and when an audience is seen to be removed. */
+  /** Plans the first look; without a start there is none. */
+  start(): void {
+    this.#isStarted = true;
+    this.look();
+  }
+
+  /** Plans a look, for an audience that is seen to be removed. */
   look(afterMs = LOOK_AFTER_MS): void {
-    if (this.#timer !== null || this.#isClosed) return;
+    if (!this.#isStarted || this.#timer !== null || this.#isClosed) return;
     this.#timer = setTimeout(() => {
       const done = (isLeft: boolean): void => {
         this.#timer = null;

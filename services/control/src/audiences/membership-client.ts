@@ -1,7 +1,7 @@
 /** The membership's table for the rest of control: the same methods, answered by its thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import { ThreadClient } from "../thread-client.ts";
+import { type MethodCall, remoteMethods, ThreadClient } from "../thread-client.ts";
 import type { MembershipStart, MembershipTable, MembershipTableOptions } from "./membership-table.ts";
 
 /** The methods that the thread answers; `close` ends it. */
@@ -11,10 +11,7 @@ export const MEMBERSHIP_METHODS = [
 ] as const;
 export type MembershipMethod = (typeof MEMBERSHIP_METHODS)[number];
 
-export interface MembershipCall {
-  readonly method: MembershipMethod;
-  readonly args: readonly unknown[];
-}
+export type MembershipCall = MethodCall<MembershipMethod>;
 
 /** The table's methods, each answered later. */
 export type MembershipClient = {
@@ -47,8 +44,8 @@ export async function openMembershipTable(
     onFailure,
   });
   const start = await thread.started<MembershipStart>();
-  const methods = MEMBERSHIP_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask({ method, args })]);
+  const methods = remoteMethods(MEMBERSHIP_METHODS, (call) => thread.ask(call));
   const close = () => thread.close({ method: "close", args: [] });
   // The worker answers each method with what the table's own returns.
-  return { ...Object.fromEntries(methods), close, start } as MembershipClient;
+  return { ...methods, close, start } as MembershipClient;
 }

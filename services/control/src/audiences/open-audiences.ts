@@ -57,6 +57,8 @@ export interface AudiencesOptions {
 export interface Audiences {
   readonly routes: readonly Route[];
   caughtUp(): Promise<void>;
+  /** Starts to send identifies, and to finish removals that another process left. Call it when all tables have caught up. */
+  start(): void;
   /** The state of the table of audiences, for `/readyz`. */
   readonly state: true | string;
   close(): Promise<void>;
@@ -77,14 +79,13 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     createProducer(connection, { name: "audiences", topics: [names.audiences] }),
     createProducer(connection, { name: "audience-identifies", topics: [names.events] }),
   ]);
-  let removals: AudienceRemovals | null = null;
   const audiences = await openConfigStore(connection, {
     ...{ producer: configProducer, clock, log, writer },
     topic: names.audienceConfig,
     ...{ trail, auditedFields: audienceAudit },
     codec: createAudienceCodec(records),
     onChange: (_, audience) => {
-      if (audience?.isRemoved) removals?.look();
+      if (audience?.isRemoved) removals.look();
     },
   });
   const membership = new Membership({
@@ -103,24 +104,26 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     producer,
     pace: new SyncPace({ usersPerSecond: options.syncUsersPerSecond, clock }),
   });
-  removals = new AudienceRemovals({ audiences, syncs, clock, log });
-  removals.look();
+  const removals: AudienceRemovals = new AudienceRemovals({ audiences, syncs, clock, log });
   const emitter = new AudienceEmitter(connection, {
     ...{ names, codec, events, audiences, producer: identifies, unreadable, unknownSchemaMs },
     ...{ ratePerSecond, clock, onEmitted, onDropped, onFailure: fail },
   });
-  emitter.start().catch(fail);
   const waiting = () => recordsWaiting(connection, names);
   const handlers = new AudienceHandlers({ audiences, sources, syncs, membership, waiting, clock });
 
   return {
     routes: [...audienceRoutes(handlers), ...memberRoutes(handlers), ...computedTraitRoutes(handlers)],
     caughtUp: () => audiences.caughtUp(),
+    start: () => {
+      removals.start();
+      emitter.start().catch(fail);
+    },
     get state() {
       return audiences.state;
     },
     close: async () => {
-      removals?.close();
+      removals.close();
       await Promise.all([syncs.close(), emitter.stop()]);
       await Promise.all([membership.close(), audiences.close()]);
       await Promise.all([configProducer.close(), producer.close(), identifies.close()]);

@@ -35,9 +35,7 @@ function installation() {
     };
     const runner = new DeletionRunner({
       store: {
-        values: () => [held].map((each) => ({ ...each, users: USERS })).values(),
         read: async () => held,
-        isContested: () => false,
         markSent: (deletion) =>
           write(() => {
             sentWith.push({

@@ -2,11 +2,10 @@
  * Carries out deletion requests that are on record: first the suppressions, then the notifications, and then it marks
  * the record as sent.
  *
- * Owns: the requests that this process is carrying out, and the timer that looks for those that were left.
- * E1  Whatever ended a process, the next process that looks carries out a request that is on record, from its start.
- *     Its suppressions are the same records and its notifications have the same message ids, so the router and
- *     receivers know the repeats.
- * E2  A process works on a request once at a time; whoever asks for it again waits for the same work.
+ * Owns: the requests that this process is carrying out.
+ * E1  A request can be carried out again from its start, whatever ended a process. Its suppressions are the same records
+ *     and its notifications have the same message ids, so the router and receivers know the repeats.
+ * E2  A process works on a request once at a time; a second call for it waits for the same work.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { type Deletion, notificationId } from "@posthaste/core/deletion/deletion";
@@ -22,11 +21,8 @@ import type { DeletionStore } from "./deletion-store.ts";
 
 /** How many events are sent at a time, each time with a deadline of its own. */
 const STEP = 1000;
-/** The time between two looks, in ms. The first look may find a request that another process is carrying out. */
-const LOOK_MS = 60_000;
-
 export interface DeletionRunnerOptions {
-  readonly store: Pick<DeletionStore, "values" | "read" | "markSent" | "isContested">;
+  readonly store: Pick<DeletionStore, "read" | "markSent">;
   readonly suppressions: Pick<SuppressionWriter, "suppress">;
   readonly producer: Producer;
   readonly eventsTopic: string;
@@ -37,7 +33,6 @@ export interface DeletionRunnerOptions {
 export class DeletionRunner {
   readonly #options: DeletionRunnerOptions;
   readonly #running = new Map<string, Promise<void>>();
-  #timer: NodeJS.Timeout | null = null;
 
   constructor(options: DeletionRunnerOptions) {
     this.#options = options;
@@ -59,14 +54,9 @@ export class DeletionRunner {
     });
   }
 
-  /** Carries out requests that were left, now and at each look. Call it when the store has caught up. */
-  resume(): void {
-    this.#timer = setInterval(() => void this.#runLeft(), LOOK_MS);
-    void this.#runLeft();
-  }
-
-  close(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+  /** True while this process carries out the request. */
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
   }
 
   /** E2 */
@@ -76,22 +66,6 @@ export class DeletionRunner {
     const run = work().finally(() => this.#running.delete(id));
     this.#running.set(id, run);
     return run;
-  }
-
-  /** E1. Never rejects. */
-  async #runLeft(): Promise<void> {
-    const { store, log } = this.#options;
-    const left = [...store.values()].filter(({ id, state }) => state === "requested" && !this.#running.has(id));
-    for (const { id } of left) {
-      // X2 of deletion-store.ts: the next look finds the record that stays.
-      if (store.isContested(id)) continue;
-      try {
-        await this.runRecorded(id);
-        log.info({ event: "deletion_resumed", deletionId: id });
-      } catch (error) {
-        log.warn({ event: "deletion_left", deletionId: id, err: error }, "a deletion request is tried again later");
-      }
-    }
   }
 
   async #run(deletion: Deletion): Promise<void> {

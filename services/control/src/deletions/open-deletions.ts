@@ -20,6 +20,7 @@ import { DeletionHandlers } from "./deletion-handlers.ts";
 import { deletionRoutes } from "./deletion-routes.ts";
 import { DeletionRunner } from "./deletion-runner.ts";
 import { openDeletionStore } from "./deletion-store.ts";
+import { LeftDeletions } from "./left-deletions.ts";
 import { StoppingDeletions } from "./stopping-deletions.ts";
 
 export interface OpenDeletionsOptions {
@@ -68,6 +69,7 @@ export async function openDeletions(options: OpenDeletionsOptions): Promise<Dele
   ]);
   const events = { eventsTopic: names.events, eventCodec };
   const runner = new DeletionRunner({ ...options, ...events, store, suppressions: writer });
+  const left = new LeftDeletions({ ...options, store, runner });
   const suppressionMs = suppressionDays === undefined ? null : suppressionDays * DAY_MS;
   const handlers = new DeletionHandlers({ ...options, store, runner, readModel, suppressionMs });
   return {
@@ -82,11 +84,11 @@ export async function openDeletions(options: OpenDeletionsOptions): Promise<Dele
       connection.log.info({ event: "suppressions_read", users: suppressed.size });
     },
     start: () => {
-      runner.resume();
+      left.start();
       expiry.start();
     },
     close: async () => {
-      runner.close();
+      left.close();
       await Promise.all([expiry.close(), store.close(), suppressed.close()]);
     },
   };

@@ -1,5 +1,4 @@
 /** Control's HTTP server: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
-import type { ConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
@@ -7,7 +6,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { createId } from "../identifiers.ts";
 import { headOf } from "./admit.ts";
 import type { Callers } from "./caller.ts";
-import { asksForPage, serveConsole, serveIndex } from "./console-pages.ts";
 import { readJsonBodies } from "./json-bodies.ts";
 import { LongRequests } from "./long-requests.ts";
 import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
@@ -24,6 +22,14 @@ const READY_AGAIN_SECONDS = 1;
 /** The most characters of a path parameter, such as a user id: Node takes no longer request head than that. */
 const MAX_PARAM_LENGTH = 16_384;
 
+/** Web pages that are served beside the routes. */
+export interface ServedPages {
+  /** True for a request outside the routes that the pages answer. */
+  asksForPage(request: FastifyRequest): boolean;
+  /** Adds the pages to the server. */
+  serve(server: FastifyInstance): void;
+}
+
 export interface ServerOptions {
   readonly routes: readonly Route[];
   readonly callers: Callers;
@@ -32,8 +38,8 @@ export interface ServerOptions {
   readonly examples: Readonly<Record<string, OperationExample>>;
   readonly log: Log;
   readonly metrics: ControlMetrics;
-  /** The web pages; null where they were not built. */
-  readonly pages?: ConsoleFiles | null;
+  /** The web pages; null where there are none. */
+  readonly pages?: ServedPages | null;
   /** Adds the paths that are served beside the routes and need no token. */
   readonly addPaths?: (server: FastifyInstance) => void;
   /** Asked for at each `/readyz`: the readiness of this process's parts and of every other service. */
@@ -72,7 +78,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addHook("onRequest", async (request, reply) => {
     reply.header(REQUEST_ID, request.id);
     // Before the body is read. A caller without a token does not learn which paths exist.
-    if (!request.is404 || (pages !== null && asksForPage(request))) return;
+    if (!request.is404 || pages?.asksForPage(request)) return;
     await authorize(request);
     const path = request.url.split("?")[0];
     throw new Problem("not_found", `there is no ${request.method} ${path}: see /openapi.json`);
@@ -95,13 +101,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     }
     return sendProblem(reply, problem, requestId);
   });
-  if (pages !== null) server.setNotFoundHandler((request, reply) => serveIndex(pages, request, reply));
   readJsonBodies(server);
   readUploads(server, routes);
 
   serveOpenPaths(server, options);
   options.addPaths?.(server);
-  if (pages !== null) serveConsole(server, pages);
+  pages?.serve(server);
   const { bodyTimeoutMs = REQUEST_TIMEOUT_MS } = options;
   const longs = new LongRequests(callers);
   for (const route of routes) serveRoute(server, route, { ...options, limits, longs, bodyTimeoutMs });

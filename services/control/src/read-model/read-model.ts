@@ -17,8 +17,10 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { RecentEntries } from "../recent-entries.ts";
+import { remoteMethods } from "../thread-client.ts";
 import { keepOpen } from "./keep-open.ts";
 import type { ProjectionBounds } from "./projection.ts";
+
 import {
   type Followed,
   followProjections,
@@ -27,7 +29,7 @@ import {
   type RecentProjections,
 } from "./projection-followers.ts";
 import { type HeldRange, ofEach, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
-import { openStore, type StoreClient, type StoreQuestions } from "./store-client.ts";
+import { openStore, STORE_QUESTIONS, type StoreClient, type StoreQuestions } from "./store-client.ts";
 
 const REOPEN_MS = 5000;
 /** How long, in ms, closing waits for the store: what is not written by then is read again. */
@@ -137,7 +139,11 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     return opened.store;
   };
 
+  const questions = remoteMethods(STORE_QUESTIONS, async ({ method, args }) =>
+    (store()[method] as (...given: readonly unknown[]) => Promise<unknown>)(...args),
+  );
   return {
+    ...(questions as unknown as StoreQuestions),
     recent,
     isComplete: (projection) => behind(projection) === 0,
     freshness: (projection) => {
@@ -147,29 +153,10 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
     trouble: kept.trouble,
     state: () => ({ deliveryLog: state("attempts"), deadLetters: state("dead_letters") }),
     reading: () => opened?.reading() ?? null,
-    noteSent: async (places) => store().noteSent(places),
-    newest: async (projection, query) => store().newest(projection, query),
-    search: async (projection, query) => store().search(projection, query),
     heldDeadLetters: async () => {
       const ranges = await store().heldDeadLetters();
       return { topicId: opened?.deadLetterTopicId ?? "", ranges };
     },
-    deadLetterHours: async (query) => store().deadLetterHours(query),
-    deadLetterTotals: async (destinationId) => store().deadLetterTotals(destinationId),
-    groupedDeadLetters: async () => store().groupedDeadLetters(),
-    deadLetterEvent: async (event) => store().deadLetterEvent(event),
-    deadLetterRows: async (query) => store().deadLetterRows(query),
-    alikeCounts: async (query) => store().alikeCounts(query),
-    at: async (projection, places) => store().at(projection, places),
-    counts: async (projection, query) => store().counts(projection, query),
-    outcomes: async (projection, messageIds) => store().outcomes(projection, messageIds),
-    deliveriesOf: async (messageId) => store().deliveriesOf(messageId),
-    waiting: async () => store().waiting(),
-    waitingTimes: async (destinationId, fromMs) => store().waitingTimes(destinationId, fromMs),
-    replayed: async (replayIds) => store().replayed(replayIds),
-    healthWrittenToMs: async () => store().healthWrittenToMs(),
-    addHealth: async (minute) => store().addHealth(minute),
-    health: async (query) => store().health(query),
     close: async () => {
       closing.abort();
       const enough = new AbortController();

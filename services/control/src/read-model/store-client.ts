@@ -1,7 +1,7 @@
-/** The store as the rest of control sees it: the same methods, which the store's thread answers. */
+/** The store for other threads: the same methods, each a call to the store's thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import { ThreadClient } from "../thread-client.ts";
+import { type MethodCall, remoteMethods, ThreadClient } from "../thread-client.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
@@ -14,31 +14,34 @@ import type { ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import type { HeldRange, ProjectionName, StoreOptions, StoreStart, Taken } from "./store.ts";
 
-type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedProjections };
+export type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedProjections };
 
-export type StoreCall =
-  | { readonly method: "take"; readonly projection: ProjectionName; readonly taken: PackedTaken }
-  | { readonly method: "noteSent"; readonly places: readonly ProjectionCursor[] }
-  | { readonly method: "newest"; readonly projection: ProjectionName; readonly query: ProjectionQuery }
-  | { readonly method: "search"; readonly projection: ProjectionName; readonly query: ProjectionSearch }
-  | { readonly method: "heldDeadLetters" }
-  | { readonly method: "deadLetterHours"; readonly query: DeadLetterHourQuery }
-  | { readonly method: "deadLetterTotals"; readonly destinationId: string }
-  | { readonly method: "groupedDeadLetters" }
-  | { readonly method: "deadLetterEvent"; readonly event: string }
-  | { readonly method: "deadLetterRows"; readonly query: DeadLetterRowsQuery }
-  | { readonly method: "alikeCounts"; readonly query: AlikeCountsQuery }
-  | { readonly method: "at"; readonly projection: ProjectionName; readonly places: readonly ProjectionCursor[] }
-  | { readonly method: "counts"; readonly projection: ProjectionName; readonly query: CountQuery }
-  | { readonly method: "outcomes"; readonly projection: ProjectionName; readonly messageIds: readonly string[] }
-  | { readonly method: "deliveriesOf"; readonly messageId: string }
-  | { readonly method: "waiting" }
-  | { readonly method: "waitingTimes"; readonly destinationId: string; readonly fromMs: number }
-  | { readonly method: "replayed"; readonly replayIds: readonly string[] }
-  | { readonly method: "healthWrittenToMs" }
-  | { readonly method: "addHealth"; readonly minute: HealthOfMinute }
-  | { readonly method: "health"; readonly query: HealthQuery }
-  | { readonly method: "close" };
+/** The methods that the thread answers with no more than the store's own result. */
+export const STORE_QUESTIONS = [
+  ...([
+    "noteSent",
+    "newest",
+    "search",
+    "deadLetterHours",
+    "deadLetterTotals",
+    "groupedDeadLetters",
+    "deadLetterEvent",
+  ] as const),
+  ...([
+    "deadLetterRows",
+    "alikeCounts",
+    "at",
+    "counts",
+    "outcomes",
+    "deliveriesOf",
+    "waiting",
+    "waitingTimes",
+  ] as const),
+  ...(["replayed", "healthWrittenToMs", "addHealth", "health"] as const),
+] as const satisfies readonly (keyof StoreQuestions)[];
+
+export type StoreMethod = (typeof STORE_QUESTIONS)[number] | "take" | "heldDeadLetters" | "close";
+export type StoreCall = MethodCall<StoreMethod>;
 
 /** The questions about the entries, and about the health of destinations. */
 export interface StoreQuestions {
@@ -98,32 +101,16 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
     closed: () => new PosthasteError("closed", "the delivery log is closed"),
     onFailure,
   });
-  // `StoreClient` has the type of each method's answer, as has the store behind it.
-  const ask = <T>(call: StoreCall): Promise<T> => thread.ask<T>(call);
+  const questions = remoteMethods(STORE_QUESTIONS, (call) => thread.ask(call));
   return {
+    // The worker answers each question with what the store returns.
+    ...(questions as unknown as StoreQuestions),
     start: await thread.started<StoreStart>(),
-    take: (projection, taken) =>
-      ask({ method: "take", projection, taken: { ...taken, entries: packProjections(taken.entries) } }),
-    noteSent: (places) => ask({ method: "noteSent", places }),
-    newest: (projection, query) => ask({ method: "newest", projection, query }),
-    search: (projection, query) => ask({ method: "search", projection, query }),
-    heldDeadLetters: () => ask({ method: "heldDeadLetters" }),
-    deadLetterHours: (query) => ask({ method: "deadLetterHours", query }),
-    deadLetterTotals: (destinationId) => ask({ method: "deadLetterTotals", destinationId }),
-    groupedDeadLetters: () => ask({ method: "groupedDeadLetters" }),
-    deadLetterEvent: (event) => ask({ method: "deadLetterEvent", event }),
-    deadLetterRows: (query) => ask({ method: "deadLetterRows", query }),
-    alikeCounts: (query) => ask({ method: "alikeCounts", query }),
-    at: (projection, places) => ask({ method: "at", projection, places }),
-    counts: (projection, query) => ask({ method: "counts", projection, query }),
-    outcomes: (projection, messageIds) => ask({ method: "outcomes", projection, messageIds }),
-    deliveriesOf: (messageId) => ask({ method: "deliveriesOf", messageId }),
-    waiting: () => ask({ method: "waiting" }),
-    waitingTimes: (destinationId, fromMs) => ask({ method: "waitingTimes", destinationId, fromMs }),
-    replayed: (replayIds) => ask({ method: "replayed", replayIds }),
-    healthWrittenToMs: () => ask({ method: "healthWrittenToMs" }),
-    addHealth: (minute) => ask({ method: "addHealth", minute }),
-    health: (query) => ask({ method: "health", query }),
-    close: () => thread.close({ method: "close" }),
+    take: (projection, taken) => {
+      const packed: PackedTaken = { ...taken, entries: packProjections(taken.entries) };
+      return thread.ask({ method: "take", args: [projection, packed] });
+    },
+    heldDeadLetters: () => thread.ask({ method: "heldDeadLetters", args: [] }),
+    close: () => thread.close({ method: "close", args: [] }),
   };
 }

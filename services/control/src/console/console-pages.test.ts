@@ -3,9 +3,10 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { createControlMetrics } from "./metrics.ts";
-import { PROBLEM_TYPE, Problem } from "./problem.ts";
-import { createServer } from "./server.ts";
+import { createControlMetrics } from "../http/metrics.ts";
+import { PROBLEM_TYPE, Problem } from "../http/problem.ts";
+import { createServer } from "../http/server.ts";
+import { consolePages } from "./console-pages.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
@@ -32,7 +33,7 @@ function serve(files: ConsoleFiles | null): FastifyInstance {
     },
     readiness: async () => ({}),
     isCaughtUp: () => true,
-    pages: files,
+    pages: files === null ? null : consolePages(files),
   });
   return server;
 }
