@@ -16,6 +16,7 @@ import { DestinationDeadLetters } from "./deliveries/destination-dead-letters.ts
 import { VisibleDeadLetters } from "./deliveries/visible-dead-letters.ts";
 import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
+import { LeaderTasks } from "./jobs/leader-tasks.ts";
 import { openLosses } from "./losses/open-losses.ts";
 import { openReadModel } from "./read-model/read-model.ts";
 import { readModelPath } from "./read-model/read-model-path.ts";
@@ -100,9 +101,9 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     suppressionDays: config.POSTHASTE_SUPPRESSION_DAYS,
   });
   const { suppressed } = deletions;
+  const leader = new LeaderTasks({ log });
   const replays = await openReplays({
-    alsoTidy: () => health.removeGone(),
-    ...{ connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
+    ...{ leader, connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
   });
   const sourceCalls = await openSourceCalls({
     ...{ connection, openCodec, names, clock, sources, readModel, suppressed },
@@ -120,6 +121,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     ...{ connection, openCodec, names, destinations, readModel, clock, fail },
     deadLetters: (destinationId) => destinationDeadLetters.count(destinationId),
   });
+  leader.add("health", () => health.removeGone());
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log },
   });

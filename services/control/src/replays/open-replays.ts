@@ -15,6 +15,7 @@ import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Route } from "../http/route.ts";
+import type { LeaderTasks } from "../jobs/leader-tasks.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { RecentEntries } from "../recent-entries.ts";
 import { countingRoute } from "./counting-route.ts";
@@ -27,7 +28,7 @@ import { purgeRoutes } from "./purge-routes.ts";
 import { type PlanChange, ReplayChanges } from "./replay-changes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
-import { ReplayRunner } from "./replay-runner.ts";
+import { ReplayRunner, removeOver } from "./replay-runner.ts";
 import { type HeldPlan, openReplayStore, type ReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
 import { ReplayedDeadLetters } from "./replayed-dead-letters.ts";
@@ -43,8 +44,8 @@ export interface OpenReplaysOptions {
   readonly trail: AuditTrail;
   readonly clock: Clock;
   readonly log: Log;
-  /** See ReplayRunnerOptions. */
-  readonly alsoTidy: () => Promise<void>;
+  /** Led by the process that runs replays. */
+  readonly leader: LeaderTasks;
   /** See ConfigStoreOptions. */
   readonly writer: number;
   /** Ends the process. */
@@ -103,12 +104,11 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
   const reading = { topic: names.deadLetters, codec: deadLetters };
   const planner = new Planner({ ...options, ...reading, judge, past, deadLetterTopic });
   const handlers = new ReplayHandlers({ ...options, store, planner, told });
+  options.leader.add("replays", () => removeOver({ ...options, store }));
+  options.leader.add("counts", () => told.removeLeft());
   const runner = new ReplayRunner({
     ...{ ...options, store, judge, deadLetters, deliveries, onFailure: fail },
-    alsoTidy: async () => {
-      await told.removeLeft();
-      await options.alsoTidy();
-    },
+    lead: (signal) => options.leader.lead(signal),
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {

@@ -19,7 +19,8 @@ import { RunProgress, TakenOver } from "./run-progress.ts";
 import { RunTurn } from "./run-turn.ts";
 
 const WINDOW = { maxRecords: 1000, maxBytes: 4 * 1024 * 1024 };
-const TIDY_MS = 60_000;
+/** How long, in ms, the runner waits for a change at the most before it looks again. */
+const LOOK_MS = 60_000;
 /** The pause after a failure that is not the replay's, in ms. */
 const AGAIN_MS = 1000;
 /** How long a stop waits for brokers, in ms; dead letters whose progress is not written then are sent twice. */
@@ -37,8 +38,8 @@ const REPLAY_KEEP_MS = 14 * DAY_MS;
 const PURGE_KEEP_MS = 28 * DAY_MS;
 
 export interface ReplayRunnerOptions extends ReplayRunOptions {
-  /** Other work that one process of all does each minute. */
-  readonly alsoTidy: () => Promise<void>;
+  /** Called when this process begins to lead, until `signal` is aborted. Never rejects. */
+  readonly lead: (signal: AbortSignal) => Promise<void>;
   /** Called when the runner cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
 }
@@ -89,6 +90,7 @@ export class ReplayRunner {
 
   #begin(): void {
     const owning = this.#turn.begin();
+    void this.#options.lead(owning);
     this.#working = this.#working.then(() => this.#work(owning));
   }
 
@@ -100,16 +102,10 @@ export class ReplayRunner {
   /** Never rejects. */
   async #work(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
-    let tidiedAtMs = Number.NEGATIVE_INFINITY;
     while (!signal.aborted) {
       try {
-        const nowMs = this.#options.clock.monotonicMs();
-        if (nowMs - tidiedAtMs >= TIDY_MS) {
-          await this.#tidy();
-          tidiedAtMs = nowMs;
-        }
         const [next] = this.#turn.isOurs ? dueReplays(this.#options.store.plans()) : [];
-        if (next === undefined) await this.#changed(TIDY_MS, signal);
+        if (next === undefined) await this.#changed(LOOK_MS, signal);
         else await this.#turn.run((ending) => this.#run(next.id, ending));
       } catch (error) {
         if (signal.aborted) return;
@@ -145,19 +141,6 @@ export class ReplayRunner {
     }
   }
 
-  /** RR3. */
-  async #tidy(): Promise<void> {
-    const { store, clock, log } = this.#options;
-    const nowMs = clock.nowMs();
-    for (const held of [...store.plans()]) {
-      if (!isOver(held, nowMs)) continue;
-      const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
-      if (isGone) log.info({ event: "replay_removed", replayId: held.id });
-    }
-    await this.#options.alsoTidy();
-    await store.removeLeftProgress((progress) => hasEndedBefore(progress, nowMs - REPLAY_KEEP_MS));
-  }
-
   async #changed(timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -169,6 +152,17 @@ export class ReplayRunner {
     clearTimeout(timer);
     signal.removeEventListener("abort", wake);
   }
+}
+
+/** RR3: removes the plans that are over, and the progress of replays whose plan is gone. */
+export async function removeOver({ store, clock, log }: Pick<ReplayRunnerOptions, "store" | "clock" | "log">) {
+  const nowMs = clock.nowMs();
+  for (const held of [...store.plans()]) {
+    if (!isOver(held, nowMs)) continue;
+    const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
+    if (isGone) log.info({ event: "replay_removed", replayId: held.id });
+  }
+  await store.removeLeftProgress((progress) => hasEndedBefore(progress, nowMs - REPLAY_KEEP_MS));
 }
 
 /** RR1: the replays that a runner has something to do for, in the order in which they were started. */
