@@ -4,10 +4,10 @@ import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter
 import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import fc from "fast-check";
+import type { DeadLettersReadModel } from "../src/dead-letters/listed-dead-letters.ts";
 import type { ProjectionEntry } from "../src/read-model/projection-entry.ts";
 import { ofEach, Store } from "../src/read-model/store.ts";
 import { DeadLetterJudge, type KnownDestination } from "../src/replays/dead-letter-judge.ts";
-import type { DeadLettersReadModel } from "../src/replays/listed-dead-letters.ts";
 import { PlaceSet } from "../src/replays/place-set.ts";
 import type { PlanCount, PlanCountParts } from "../src/replays/plan-count.ts";
 import { PastPlans } from "../src/replays/plan-dead-letters.ts";

@@ -7,9 +7,9 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { type DeadLettersReadModel, heldRanges, someListed } from "../src/dead-letters/listed-dead-letters.ts";
 import { openReadModel, type ReadModel } from "../src/read-model/read-model.ts";
 import type { JudgedDeadLetter } from "../src/replays/dead-letter-judge.ts";
-import { type DeadLettersReadModel, heldRanges, someListed } from "../src/replays/listed-dead-letters.ts";
 import { PastPlans } from "../src/replays/plan-dead-letters.ts";
 import { type MadePlan, Planner } from "../src/replays/planner.ts";
 import { createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";

@@ -9,15 +9,15 @@ import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type DeadLetterFilter, deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { Problem } from "../http/problem.ts";
 import {
   type DeadLetterReaderOptions,
   type FoundDeadLetter,
   isDeadLetterSuppressed,
   readDeadLetter,
   readDeadLetters,
-} from "../replays/dead-letter-reader.ts";
-import type { PastPlans } from "../replays/plan-dead-letters.ts";
+} from "../dead-letters/dead-letter-reader.ts";
+import type { PurgedDeadLetters } from "../dead-letters/purged-dead-letters.ts";
+import { Problem } from "../http/problem.ts";
 import { ExportTurns } from "./export-turns.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
@@ -26,7 +26,7 @@ const READ_MS = 10_000;
 
 export interface DeadLetterExportOptions extends DeadLetterReaderOptions {
   readonly suppressed: SuppressedUsers;
-  readonly past: Pick<PastPlans, "purged">;
+  readonly past: Pick<PurgedDeadLetters, "purged">;
 }
 
 /** The dead letters that fit a filter and that an export leaves out. */

@@ -1,4 +1,4 @@
-/** The cursor of a page of groups of dead deadLetters: the place of the last group. */
+/** The cursor of a page of groups of dead letters: the place of the last group. */
 import { packCursor, unpackCursor } from "../http/list-cursor.ts";
 import type { GroupPlace } from "./dead-letter-groups.ts";
 

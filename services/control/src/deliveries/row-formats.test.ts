@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { deadLetterAt } from "../../test/log-writer.ts";
+import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { factsOf } from "../read-model/dead-letter-facts.ts";
-import type { FoundDeadLetter } from "../replays/dead-letter-reader.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
 function rowOf(format: ExportFormat, event: string): string {

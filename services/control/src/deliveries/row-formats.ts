@@ -3,7 +3,7 @@
  * number.
  */
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { FoundDeadLetter } from "../replays/dead-letter-reader.ts";
+import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { type Cell, type ColumnKind, DEAD_LETTER_COLUMNS, type DeadLetterColumn } from "./dead-letter-columns.ts";
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;

@@ -14,6 +14,7 @@ import {
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
+import type { PurgedDeadLetters } from "../dead-letters/purged-dead-letters.ts";
 import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import type { DeadLetterHour, DeadLetterSums } from "../read-model/dead-letter-hours.ts";
 import { type DeadLetterState, deadLetterState } from "../read-model/dead-letter-mark.ts";
@@ -22,7 +23,6 @@ import type { CountedKind, KindCount } from "../read-model/projection.ts";
 import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import type { PastPlans } from "../replays/plan-dead-letters.ts";
 import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
@@ -82,7 +82,7 @@ type ListedBy = "at" | "search" | "newest" | "counts" | "deadLetterHours" | "dea
 export interface VisibleDeadLettersParts {
   readonly readModel: Pick<ReadModel, ListedBy>;
   readonly suppressed: SuppressedDigests;
-  readonly past: Pick<PastPlans, "purged" | "hasPurges">;
+  readonly past: PurgedDeadLetters;
   readonly settleOf: SettleOf;
 }
 
@@ -91,7 +91,7 @@ type Verdict = "shown" | "suppressed" | "purged" | "other";
 export class VisibleDeadLetters {
   readonly #readModel: VisibleDeadLettersParts["readModel"];
   readonly #suppressed: SuppressedDigests;
-  readonly #past: Pick<PastPlans, "purged" | "hasPurges">;
+  readonly #past: PurgedDeadLetters;
   readonly #settleOf: SettleOf;
 
   constructor({ readModel, suppressed, past, settleOf }: VisibleDeadLettersParts) {

@@ -21,10 +21,10 @@ import {
   toldBy,
   withoutAlike,
 } from "../../test/counted-dead-letters.ts";
+import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
 import { type DeadLetterRows, eachRow } from "../read-model/dead-letter-row.ts";
 import type { Store } from "../read-model/store.ts";
-import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 import { countRows } from "./row-count.ts";
 

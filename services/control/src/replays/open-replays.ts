@@ -14,14 +14,14 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
+import type { DeadLetterReaderOptions } from "../dead-letters/dead-letter-reader.ts";
+import { DeadLetterTopic } from "../dead-letters/dead-letter-topic.ts";
 import type { Route } from "../http/route.ts";
 import type { LeaderTasks } from "../jobs/leader-tasks.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
 import type { RecentEntries } from "../recent-entries.ts";
 import { countingRoute } from "./counting-route.ts";
 import { DeadLetterJudge } from "./dead-letter-judge.ts";
-import type { DeadLetterReaderOptions } from "./dead-letter-reader.ts";
-import { DeadLetterTopic } from "./dead-letter-topic.ts";
 import { PastPlans } from "./plan-dead-letters.ts";
 import { Planner } from "./planner.ts";
 import { purgeRoutes } from "./purge-routes.ts";

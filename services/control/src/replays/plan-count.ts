@@ -6,6 +6,7 @@
 import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { addSkipped, NONE_SKIPPED, type SkipCause, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
 import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "../read-model/dead-letter-row.ts";
 import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
@@ -14,7 +15,6 @@ import type { AlikeJudge, DeadLetterJudge, JudgedDeadLetter, Judging, RowJudge }
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
-import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** The most counts by destination, reason, error and type that are answered, the largest. */

@@ -3,9 +3,9 @@
  * purge is a mark.
  */
 import { z } from "zod";
+import { deadLetterInput, filterFrom } from "../dead-letters/dead-letter-query.ts";
 import { invalidInput } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { deadLetterInput, filterFrom } from "./dead-letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { planAnswer, viewPlan } from "./replay-view.ts";
 

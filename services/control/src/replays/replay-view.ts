@@ -2,7 +2,7 @@
 import { nextOffset, REPLAY_STATES, replayState, SKIP_CAUSES, type SkipCause } from "@posthaste/core/replay/replay";
 import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { z } from "zod";
-import { deadLetterFilter, viewFilter } from "./dead-letter-query.ts";
+import { deadLetterFilter, viewFilter } from "../dead-letters/dead-letter-query.ts";
 import type { MadePlan } from "./planner.ts";
 import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";

@@ -19,9 +19,9 @@ import {
   toldBy,
   withoutAlike,
 } from "../../test/counted-dead-letters.ts";
+import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
 import { textHash } from "../read-model/dead-letter-row.ts";
 import type { Store } from "../read-model/store.ts";
-import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";
