@@ -6,11 +6,11 @@ import { delayMsFromRetryTopic } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_URL_HEALTH } from "@posthaste/core/isolation/url-health";
 import { SILENT_LOG } from "@posthaste/core/log";
-import type { Clock } from "@posthaste/core/time";
 import { createConsumers } from "@posthaste/delivery/consumers";
 import { createDeliveryMetrics } from "@posthaste/delivery/metrics";
 import { OutcomePublisher } from "@posthaste/delivery/outcome-publisher";
 import { createPipeline, type PipelineOptions } from "@posthaste/delivery/pipeline";
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import { GroupCommitProducer } from "@posthaste/kafka/producer/producer";
 import { Registry } from "prom-client";
@@ -21,7 +21,6 @@ import { createModelSender } from "./receivers.ts";
 
 /** Counts are nobody's business here. */
 const METRICS = createDeliveryMetrics(new Registry(), RETRY_TOPICS);
-const CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 const NO_ATTEMPT_LOG: PipelineOptions["attemptLog"] = {
   skips: () => true,
   skipsDeferrals: true,
@@ -104,7 +103,7 @@ function joinPipeline(
     producer: republisher,
     codec: codecs.deadLetter,
     metrics: METRICS,
-    nowMs: CLOCK.nowMs,
+    nowMs: SYSTEM_CLOCK.nowMs,
     onFailure,
   });
   watch.ofPublisher(publisher);
@@ -118,7 +117,7 @@ function joinPipeline(
     schedule: SCHEDULE,
     health: DEFAULT_URL_HEALTH,
     metrics: METRICS,
-    clock: CLOCK,
+    clock: SYSTEM_CLOCK,
     random,
     delayMsOf: (topic) => delayMsFromRetryTopic(NAMES, topic) ?? 0,
     log: SILENT_LOG,

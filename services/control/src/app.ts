@@ -2,10 +2,12 @@
  * Control from its start to its end: it opens its parts (`parts.ts`), serves its routes (`routes.ts`), lets the acting
  * parts begin once it has read its tables, and closes everything at the end.
  */
+
 import type { AddressInfo } from "node:net";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
@@ -46,8 +48,6 @@ export interface Control {
   readonly readiness: () => Promise<Readiness>;
   readonly stop: () => Promise<void>;
 }
-
-const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /** Resolves when the API listens; it answers 503 until control has read its tables. */
 export async function startControl(options: ControlOptions): Promise<Control> {

@@ -3,6 +3,7 @@
  * their receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their
  * destinations.
  */
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import { randomBytes } from "node:crypto";
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -69,8 +70,6 @@ export interface DeliveryService {
  * slow and healthy; a burst would fill a smaller one and keep the others out.
  */
 const DEFAULT_WINDOW_RECORDS = 2000;
-const SYSTEM_CLOCK: Clock = { nowMs: () => Date.now(), monotonicMs: () => performance.now() };
-
 /**
  * Resolves when the tables of destinations and of suppressed users were read to their ends and both groups were joined;
  * nothing is sent before.

@@ -1,4 +1,5 @@
 /** The ingest service: it joins the gateway with the brokers. */
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import { randomUUID } from "node:crypto";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
@@ -7,7 +8,6 @@ import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { Source } from "@posthaste/core/config/source";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
-import type { Clock } from "@posthaste/core/time";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
@@ -44,8 +44,6 @@ export interface Ingest {
   /** Answers the requests that have begun, flushes, and closes, in this order. */
   readonly stop: () => Promise<void>;
 }
-
-const CLOCK: Clock = { nowMs: Date.now, monotonicMs: () => performance.now() };
 
 /** While no partition of the events topic has taken anything for this long, the process is not ready. */
 const READY_PENDING_MS = 5_000;
@@ -89,7 +87,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     encodeRejectedCalls: rejectedCodec.encode,
     encodeSourceActivity: activityCodec.encode,
     names,
-    clock: CLOCK,
+    clock: SYSTEM_CLOCK,
     makeMessageId: randomUUID,
     log,
     registry,
