@@ -63,8 +63,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     deliveryLog: parts.readModel.trouble() ?? true,
     ...(await askServices(config.POSTHASTE_READY_URLS)),
   });
+  const isApi = config.POSTHASTE_CONTROL_ROLES.includes("api");
   const server = createServer({
-    routes: await openRoutes(parts, { config, clock, readiness }),
+    routes: isApi ? await openRoutes(parts, { config, clock, readiness }) : [],
     callers: parts.access.callers,
     examples: EXAMPLES,
     version,
@@ -72,9 +73,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     metrics: parts.metrics,
     readiness,
     information: parts.readModel.state,
-    pages: await openConsole(log),
+    pages: isApi ? await openConsole(log) : null,
     isCaughtUp: tables.areRead,
-    addPaths: parts.testReceivers.addPaths,
+    ...(isApi ? { addPaths: parts.testReceivers.addPaths } : {}),
   });
   await server.listen({ host, port });
   port = (server.server.address() as AddressInfo).port;
@@ -98,20 +99,23 @@ function warnOfShortToken({ POSTHASTE_ADMIN_TOKEN: { length } }: ControlConfig, 
 }
 
 /**
- * Starts deletions, replays, audiences and the watch of health once control has read every table. Ends control where a
- * table cannot be read.
+ * Starts the watch of health and, under the role `jobs`, deletions, replays and audiences, once control has read every
+ * table. Ends control where a table cannot be read.
  */
-function beginWhenRead(parts: Parts, { log, fail }: Pick<ControlOptions, "log" | "fail">) {
+function beginWhenRead(parts: Parts, { config, log, fail }: Pick<ControlOptions, "config" | "log" | "fail">) {
   const { access, sources, destinations, audiences, replays, health, deletions } = parts;
   const tables = [access, sources, destinations, audiences, replays, health];
   let areRead = false;
   const caughtUp = Promise.all([...tables, deletions].map((each) => each.caughtUp())).then(() => {
     areRead = true;
     log.info({ event: "tables_caught_up" });
-    deletions.start();
     replays.start();
-    audiences.start();
     health.start();
+    if (config.POSTHASTE_CONTROL_ROLES.includes("jobs")) {
+      deletions.startJobs();
+      replays.startJobs();
+      audiences.startJobs();
+    }
   });
   caughtUp.catch(fail);
   return {

@@ -28,6 +28,11 @@ describe("control's settings", () => {
     expect(read({})).toMatchObject({ POSTHASTE_AUDIENCE_RATE: 500, POSTHASTE_AUDIENCE_SYNC_RATE: 5000 });
   });
 
+  it("have a process do all of control's work, where no role is named", () => {
+    const rolesOf = (more: Readonly<Record<string, string>>) => read(more).POSTHASTE_CONTROL_ROLES;
+    expect([rolesOf({}), rolesOf({ POSTHASTE_CONTROL_ROLES: "jobs" })]).toEqual([["api", "jobs"], ["jobs"]]);
+  });
+
   it("name the services that readiness asks", () => {
     const urls = "ingest=http://127.0.0.1:9101/readyz,router=https://router.example/readyz";
     expect(read({ POSTHASTE_READY_URLS: urls }).POSTHASTE_READY_URLS).toEqual([
@@ -37,6 +42,7 @@ describe("control's settings", () => {
   });
 
   it.each([
+    [{ POSTHASTE_CONTROL_ROLES: "api,worker" }, /POSTHASTE_CONTROL_ROLES: expected api, jobs, or both/],
     [{ POSTHASTE_READY_URLS: "http://a/readyz" }, /POSTHASTE_READY_URLS: .*name=URL.*found "http:\/\/a\/readyz"/],
     [{ POSTHASTE_READY_URLS: "ingest=nowhere" }, /POSTHASTE_READY_URLS: .*found "ingest=nowhere"/],
     [{ POSTHASTE_SECRET_KEYS: "k1:c2hvcnQ=" }, /POSTHASTE_SECRET_KEYS: entry 1 \("k1"\): expected base64 of 32 bytes/],

@@ -42,6 +42,16 @@ function found(entries: readonly string[], entry: string): string {
   return mayHoldPassword ? `another thing in entry ${entries.indexOf(entry) + 1}` : JSON.stringify(entry);
 }
 
+const ROLES = ["api", "jobs"] as const;
+export type ControlRole = (typeof ROLES)[number];
+
+const expectedRoles = "expected api, jobs, or both divided by a comma";
+
+/** The parts of control's work that a process does. */
+const roles = commaList()
+  .refine((entries) => entries.every((entry) => ROLES.some((role) => role === entry)), expectedRoles)
+  .transform((entries) => entries as readonly string[] as readonly ControlRole[]);
+
 /** An address such as `http://ingest:8080`. */
 const address = () =>
   z
@@ -54,6 +64,8 @@ const address = () =>
 export const controlSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_CONTROL_PORT: port().default(8090),
+  /** `api` serves the API and the console; `jobs` runs replays, identifies, left deletions and the end of suppressions. */
+  POSTHASTE_CONTROL_ROLES: roles.default(ROLES),
   POSTHASTE_ADMIN_TOKEN: z
     .string("expected the token that callers of the control API send")
     .regex(/^[\x21-\x7e]+$/, "expected a token of printable ASCII without spaces: it travels in a header"),

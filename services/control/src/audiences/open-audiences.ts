@@ -58,7 +58,7 @@ export interface Audiences {
   readonly routes: readonly Route[];
   caughtUp(): Promise<void>;
   /** Starts to send identifies, and to finish removals that another process left. Call it when all tables have caught up. */
-  start(): void;
+  startJobs(): void;
   /** The state of the table of audiences, for `/readyz`. */
   readonly state: true | string;
   close(): Promise<void>;
@@ -115,7 +115,7 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
   return {
     routes: [...audienceRoutes(handlers), ...memberRoutes(handlers), ...computedTraitRoutes(handlers)],
     caughtUp: () => audiences.caughtUp(),
-    start: () => {
+    startJobs: () => {
       removals.start();
       emitter.start().catch(fail);
     },

@@ -53,7 +53,7 @@ export interface Deletions {
    * Starts to carry out requests that another process left, and to end suppressions that are over. Call it when all
    * tables have caught up.
    */
-  start(): void;
+  startJobs(): void;
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function openDeletions(options: OpenDeletionsOptions): Promise<Dele
       await Promise.all([store.caughtUp(), suppressed.caughtUp()]);
       connection.log.info({ event: "suppressions_read", users: suppressed.size });
     },
-    start: () => {
+    startJobs: () => {
       left.start();
       expiry.start();
     },

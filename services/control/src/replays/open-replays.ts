@@ -62,8 +62,10 @@ export interface OpenedReplays {
   /** The state of the table of plans, for `/readyz`. */
   readonly state: true | string;
   caughtUp(): Promise<void>;
-  /** Starts to run replays, where the group chooses this process. Call it when all tables have caught up. */
+  /** Starts to note the dead letters that replays sent. Call it when all tables have caught up. */
   start(): void;
+  /** Starts to run replays and to lead, where the group chooses this process. Call it when all tables have caught up. */
+  startJobs(): void;
   close(): Promise<void>;
 }
 
@@ -133,8 +135,8 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       await store.caughtUp();
       told.caughtUp();
     },
-    start: () => {
-      sent.start();
+    start: () => sent.start(),
+    startJobs: () => {
       runner.start().catch((reason: Error) => {
         if (!isPosthasteError(reason, "closed")) fail(reason);
       });
