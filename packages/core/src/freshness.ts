@@ -7,7 +7,7 @@ export interface Freshness {
 }
 
 /** The freshness of a list that is made of two topics: the older `asOfMs`, and complete only where both are. */
-export function freshnessOfBoth(one: Freshness, other: Freshness): Freshness {
+export function mergedFreshness(one: Freshness, other: Freshness): Freshness {
   const asOfMs = one.asOfMs === null || other.asOfMs === null ? null : Math.min(one.asOfMs, other.asOfMs);
   return { asOfMs, complete: one.complete && other.complete };
 }

@@ -64,7 +64,7 @@ const address = () =>
 export const controlSettings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
   POSTHASTE_CONTROL_PORT: port().default(8090),
-  /** `api` serves the API and the console; `jobs` runs replays, identifies, left deletions and the end of suppressions. */
+  /** `api` serves the API and the console; `jobs` runs replays, audiences, left deletions and ends suppressions. */
   POSTHASTE_CONTROL_ROLES: roles.default(ROLES),
   POSTHASTE_ADMIN_TOKEN: z
     .string("expected the token that callers of the control API send")

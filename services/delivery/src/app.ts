@@ -3,7 +3,7 @@
  * their receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their
  * destinations.
  */
-import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
+
 import { randomBytes } from "node:crypto";
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
@@ -13,6 +13,7 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";

@@ -1,5 +1,5 @@
 /** The ingest service: it joins the gateway with the brokers. */
-import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
+
 import { randomUUID } from "node:crypto";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import { createTopicNames } from "@posthaste/contracts/topics";
@@ -11,6 +11,7 @@ import type { Log } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
+import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import { createTable, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";

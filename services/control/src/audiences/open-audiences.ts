@@ -57,7 +57,7 @@ export interface AudiencesOptions {
 export interface Audiences {
   readonly routes: readonly Route[];
   caughtUp(): Promise<void>;
-  /** Starts to send identifies, and to finish removals that another process left. Call it when all tables have caught up. */
+  /** Starts to send identifies, and to finish removals that another process left. All tables must have caught up. */
   startJobs(): void;
   /** The state of the table of audiences, for `/readyz`. */
   readonly state: true | string;

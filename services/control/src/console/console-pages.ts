@@ -1,7 +1,7 @@
 /**
- * The console's web pages beside the API. `/`, and every path outside the API that a browser asks for as HTML, return the
- * one page of the console; the page loads its files by their whole paths. None of them needs a token: they hold code and
- * no data.
+ * The console's web pages beside the API. `/`, and every path outside the API that a browser asks for as HTML, return
+ * the one page of the console; the page loads its files by their whole paths. None of them needs a token: they hold
+ * code and no data.
  */
 import { answerFile, type ConsoleFile, type ConsoleFiles } from "@posthaste/console/files";
 import type { FastifyReply, FastifyRequest } from "fastify";

@@ -6,7 +6,7 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { countNotifications, notificationsOf } from "@posthaste/core/deletion/deletion";
 import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
-import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
+import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { ConfigStore } from "../config-store/config-store.ts";
@@ -95,7 +95,7 @@ export class DeletionHandlers {
   /** The freshness of what is known of notifications, from the delivery log and the dead letters. */
   get freshness(): Freshness {
     const { readModel } = this.#options;
-    return freshnessOfBoth(readModel.freshness("attempts"), readModel.freshness("dead_letters"));
+    return mergedFreshness(readModel.freshness("attempts"), readModel.freshness("dead_letters"));
   }
 
   async count(line: DeletionLine): Promise<NotificationCounts> {

@@ -3,8 +3,8 @@
  * the record as sent.
  *
  * Owns: the requests that this process is carrying out.
- * E1  A request can be carried out again from its start, whatever ended a process. Its suppressions are the same records
- *     and its notifications have the same message ids, so the router and receivers know the repeats.
+ * E1  A request can be carried out again from its start, whatever ended a process. Its suppressions are the same
+ *     records and its notifications have the same message ids, so the router and receivers know the repeats.
  * E2  A process works on a request once at a time; a second call for it waits for the same work.
  */
 import type { Codec } from "@posthaste/contracts/codec";

@@ -4,7 +4,7 @@
  * deliveries, or an event that the router has not finished.
  */
 
-import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
+import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { StoppedUser } from "../deletions/stopping-deletions.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
@@ -64,7 +64,7 @@ export async function findEventFacts(
   const projections = ["attempts", "deliveries", "unrouted", "rejected_calls", "refused_requests"] as const;
   const fresh = projections
     .map((projection) => readModel.freshness(projection))
-    .reduce(freshnessOfBoth, deadLetters.freshness);
+    .reduce(mergedFreshness, deadLetters.freshness);
   // One entry more than is looked at tells whether there are more.
   const query = { messageId, limit: MAX_ENTRIES + 1 };
   const ofListed = { ...query, destinationIds: listed.ids ?? undefined };

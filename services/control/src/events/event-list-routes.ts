@@ -2,7 +2,7 @@
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
-import { freshnessOfBoth } from "@posthaste/core/freshness";
+import { mergedFreshness } from "@posthaste/core/freshness";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { z } from "zod";
 import { searchedTo } from "../deliveries/delivery-routes.ts";
@@ -108,7 +108,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
       },
       handle: async ({ query: { since, until, ...asked } }) => {
         const all = SEARCHED_PROJECTIONS.map((projection) => readModel.freshness(projection));
-        const fresh = all.reduce(freshnessOfBoth, deadLetters.freshness);
+        const fresh = all.reduce(mergedFreshness, deadLetters.freshness);
         const found = await searchEvents(readModel, { ...asked, sinceMs: since, untilMs: until, isSuppressed });
         const judged = (await Promise.all(found.events.map(judgeFound))).flat();
         const leading = judged.map((each) => each.leading);

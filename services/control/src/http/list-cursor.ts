@@ -1,6 +1,6 @@
 /**
- * Cursors of lists. A caller has each with the name of its operation in front of the list's own cursor, so that no other
- * list takes it for one of its own and shows a page of something else.
+ * Cursors of lists. A caller has each with the name of its operation in front of the list's own cursor, so that no
+ * other list takes it for one of its own and shows a page of something else.
  */
 import { invalidInput, type Problem } from "./problem.ts";
 

@@ -14,7 +14,7 @@
  */
 
 import { setImmediate as yieldToOthers } from "node:timers/promises";
-import { type Freshness, freshnessOfBoth } from "@posthaste/core/freshness";
+import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import { freshAnswer } from "../http/freshness.ts";
 import type { EntryPlace } from "../recent-entries.ts";
@@ -187,7 +187,7 @@ class LiveStream {
   }
 
   #freshness(): Freshness {
-    return this.#cursors.map(({ topic }) => topic.freshness()).reduce(freshnessOfBoth);
+    return this.#cursors.map(({ topic }) => topic.freshness()).reduce(mergedFreshness);
   }
 }
 

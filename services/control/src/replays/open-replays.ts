@@ -64,7 +64,7 @@ export interface OpenedReplays {
   caughtUp(): Promise<void>;
   /** Starts to note the dead letters that replays sent. Call it when all tables have caught up. */
   start(): void;
-  /** Starts to run replays and to lead, where the group chooses this process. Call it when all tables have caught up. */
+  /** Starts to run replays and to lead, where the group chooses this process. All tables must have caught up. */
   startJobs(): void;
   close(): Promise<void>;
 }

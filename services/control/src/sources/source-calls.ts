@@ -4,7 +4,7 @@
  */
 
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
-import { freshnessOfBoth } from "@posthaste/core/freshness";
+import { mergedFreshness } from "@posthaste/core/freshness";
 import { freshAnswer } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
@@ -53,7 +53,7 @@ export async function findSourceCalls(sourceId: string, query: SourceCallsQuery,
   return {
     data: calls.sort(newestFirst).slice(0, query.limit),
     counts,
-    ...freshAnswer(fresh.reduce(freshnessOfBoth)),
+    ...freshAnswer(fresh.reduce(mergedFreshness)),
   };
 }
 
