@@ -3,13 +3,13 @@ import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AuditLog } from "../src/audit/audit-log.ts";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 let topics: TestTopics;
 let one: TestControl;

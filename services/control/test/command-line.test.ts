@@ -4,6 +4,7 @@
  * downloads. All others are run in one process for all.
  */
 import { fileURLToPath } from "node:url";
+import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -12,7 +13,6 @@ import { startReceiver } from "@posthaste/testkit/receiver";
 import { type RunResult, runNode } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const COMMANDS = fileURLToPath(new URL("../../../packages/cli/test/commands-process.ts", import.meta.url));

@@ -1,10 +1,10 @@
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { createLogWriter, deadLetterAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 
 let topics: TestTopics;
 let control: TestControl;

@@ -3,12 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
 const PATIENCE = { timeoutMs: 60_000, intervalMs: 200 };
 

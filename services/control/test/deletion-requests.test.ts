@@ -4,11 +4,11 @@ import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Suppression } from "@posthaste/core/deletion/suppression";
 import type { Event } from "@posthaste/core/event/event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 let topics: TestTopics;
 let control: TestControl;

@@ -2,13 +2,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { attemptAt, createLogWriter, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, type LogWriter, momentOf } from "./log-writer.ts";
 
 describe("the delivery log", () => {
   let topics: TestTopics;

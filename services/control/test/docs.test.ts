@@ -5,11 +5,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 const page = await readFile(new URL("../../../docs/control-api.md", import.meta.url), "utf8");
 const LOCAL_CONTROL = "http://127.0.0.1:8090";

@@ -4,10 +4,10 @@ import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { beforeAll, expect, it } from "vitest";
-import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 let writer: LogWriter;

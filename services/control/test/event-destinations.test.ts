@@ -1,9 +1,9 @@
 /** Destinations that an event did not go to: how each stood at the event's config offset, since when and by whom. */
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { attemptAt, createLogWriter, type LogWriter } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { beforeAll, describe, expect, it } from "vitest";
-import { attemptAt, createLogWriter, type LogWriter } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 let writer: LogWriter;

@@ -1,9 +1,9 @@
 /** Verdicts on what ingest refused as a whole, what was purged, and what the log says too little or too much of. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { beforeAll, describe, expect, it } from "vitest";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 const LONG_ID = `long-${"x".repeat(400)}`;

@@ -4,11 +4,11 @@ import { retryTopicName } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptAt, createLogWriter, deadLetterAt, deferralAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bareEvent } from "../src/bare-event.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, deferralAt, momentOf } from "./log-writer.ts";
 
 const RETRY_MS = 10_000;
 const OTHERS = 5000;

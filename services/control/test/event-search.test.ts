@@ -2,11 +2,11 @@
 
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 const LONG_USER = `ada-${"x".repeat(400)}`;
 

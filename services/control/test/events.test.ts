@@ -1,11 +1,18 @@
 /** "Why did this event not arrive?", asked of a control that read what the services wrote. */
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
+import {
+  attemptAt,
+  createLogWriter,
+  deadLetterAt,
+  deferralAt,
+  type LogWriter,
+  momentOf,
+} from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, deferralAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 let topics: TestTopics;
 let control: TestControl;

@@ -1,11 +1,12 @@
 /** Every example of `/openapi.json`, tried: what it asks works, and what is answered looks as it says. */
+
+import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../src/examples/examples.ts";
 import { ADMIN_TOKEN, type Answer, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
-import { attemptAt, createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 /** Its own: some examples leave replays that never end. */
 let topics: TestTopics;

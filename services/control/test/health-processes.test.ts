@@ -3,12 +3,12 @@
  * HB4 of health-book.ts.
  */
 import type { HealthRecord } from "@posthaste/core/health/health-record";
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createHealthWriter, type HealthWriter, urlHealth } from "./health-writer.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 const URL_A = "https://a.example/hook";
 const SECOND_MS = 1000;

@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { LastAnswer } from "@posthaste/core/health/health-record";
+import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { createHealthWriter, type HealthWriter, NO_HEALTH, urlHealth } from "./health-writer.ts";
-import { attemptAt, createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 const URL_A = "https://a.example/hook";
 const SECOND_MS = 1000;

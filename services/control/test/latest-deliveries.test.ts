@@ -1,9 +1,17 @@
 /** `GET /v1/deliveries/latest` over a real log. */
+
+import {
+  attemptAt,
+  createLogWriter,
+  deadLetterAt,
+  deferralAt,
+  type LogWriter,
+  momentOf,
+} from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, deferralAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 const IN_AN_HOUR_MS = Date.now() + 3_600_000;
 

@@ -1,10 +1,10 @@
 /** Every list of the API, and what each does with the cursor of each other one. */
 import { encodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
+import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { beforeAll, expect, it } from "vitest";
 import type { Answer } from "./control.ts";
 import { describedOperations } from "./described-operations.ts";
-import { attemptAt, createLogWriter, deadLetterAt } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 useControl();

@@ -1,10 +1,10 @@
 /** A client of a real control that takes nothing. Rule: LV4 of live-stream.ts. */
 import { connect } from "node:net";
+import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
 import { ADMIN_TOKEN } from "./control.ts";
 import { openLive } from "./live-client.ts";
-import { attemptAt, createLogWriter } from "./log-writer.ts";
 import { control, topics, useControl } from "./use-control.ts";
 
 useControl();

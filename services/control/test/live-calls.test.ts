@@ -1,12 +1,12 @@
 /** Topic `calls` of the stream, over two control processes. Rule: ET4 of event-tail.ts. */
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
+import { createLogWriter, type LogWriter } from "@posthaste/testbed/log-writer";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
-import { createLogWriter, type LogWriter } from "./log-writer.ts";
 import { control, other, topics, useControls } from "./use-control.ts";
 
 let one: TestControl;

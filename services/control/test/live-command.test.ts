@@ -1,12 +1,12 @@
 /** The command line's `--follow` over two real controls, whose connection is cut, and held up without a word. */
 import { fileURLToPath } from "node:url";
+import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { openByteProxy } from "@posthaste/testkit/byte-proxy";
 import { eventually } from "@posthaste/testkit/eventually";
 import { runNode } from "@posthaste/testkit/run-node";
 import { expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter } from "./log-writer.ts";
 
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 

@@ -2,13 +2,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { openByteProxy } from "@posthaste/testkit/byte-proxy";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
 const ALL = "topics=deliveries,dead-letters,audit,replays,health";
 

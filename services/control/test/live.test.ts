@@ -1,9 +1,10 @@
 /** The stream, over two control processes. Rules: LV1 and LV3 of live-stream.ts. */
+
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TestControl } from "./control.ts";
 import { type LiveClient, openLive } from "./live-client.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 import { control, other, topics, useControls } from "./use-control.ts";
 
 let one: TestControl;

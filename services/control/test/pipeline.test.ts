@@ -5,6 +5,7 @@ import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
+import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +13,6 @@ import { bareEvent } from "../src/bare-event.ts";
 import { openPipelineSearch, type PipelineSearch } from "../src/pipeline/pipeline-search.ts";
 import { unfinishedOfGroups, unfinishedRanges } from "../src/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter } from "./log-writer.ts";
 
 const PARTITIONS = 2;
 const STUCK_USER = "ada";

@@ -3,6 +3,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Log } from "@posthaste/core/log";
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
+import { createLogWriter, deadLetterAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
@@ -12,7 +13,6 @@ import { openReadModel, type ReadModel } from "../src/read-model/read-model.ts";
 import type { JudgedDeadLetter } from "../src/replays/dead-letter-judge.ts";
 import { PastPlans } from "../src/replays/plan-dead-letters.ts";
 import { type MadePlan, Planner } from "../src/replays/planner.ts";
-import { createLogWriter, deadLetterAt, momentOf } from "./log-writer.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

@@ -2,6 +2,7 @@
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { PosthasteError } from "@posthaste/core/errors";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type DeadLetterReaderOptions, readDeadLetters } from "../src/dead-letters/dead-letter-reader.ts";
@@ -10,7 +11,6 @@ import type { JudgedDeadLetter, Judging } from "../src/replays/dead-letter-judge
 import { PlaceSet } from "../src/replays/place-set.ts";
 import { PastPlans } from "../src/replays/plan-dead-letters.ts";
 import { type PlanInput, Planner } from "../src/replays/planner.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 const ALL: PlanInput = { purpose: "replay", filter: {}, again: false, ratePerSecond: null };
 const MANY = 20_000;

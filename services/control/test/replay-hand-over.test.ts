@@ -1,11 +1,11 @@
 /** RR2 of `replay-runner.ts` at a rebalance, over the real broker. */
 import { decodeProgress } from "@posthaste/contracts/headers";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 /** Some minutes of them, of which a few seconds are needed. */
 const [DEAD_LETTERS, RATE] = [3000, 20];

@@ -5,11 +5,11 @@ import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
 import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "./log-writer.ts";
 import { type SilentRegistry, silenceable } from "./silent-registry.ts";
 
 interface Seen {

@@ -5,12 +5,19 @@ import { encodeHistory } from "@posthaste/core/delivery/attempt-history";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import {
+  attemptAt,
+  createLogWriter,
+  deadLetterAt,
+  deferralAt,
+  type LogWriter,
+  momentOf,
+} from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, deferralAt, type LogWriter, momentOf } from "./log-writer.ts";
 
 const RETRY_MS = 10_000;
 const DUE_MS = Date.now() + 3_600_000;

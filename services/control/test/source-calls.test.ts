@@ -2,6 +2,7 @@
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
+import { createLogWriter, type LogWriter } from "@posthaste/testbed/log-writer";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -9,7 +10,6 @@ import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sendSample } from "../src/sources/sample-call.ts";
 import { startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, type LogWriter } from "./log-writer.ts";
 
 const NOW_MS = Math.floor(Date.now() / 1000) * 1000;
 const REQUEST = {

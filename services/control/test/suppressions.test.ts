@@ -7,6 +7,7 @@ import { SUPPRESSION_LEASE_MS, type Suppression } from "@posthaste/core/deletion
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
+import { createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { parquetReadObjects } from "hyparquet";
@@ -14,7 +15,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { SuppressionExpiry } from "../src/suppressions/suppression-expiry.ts";
 import { SuppressionWriter } from "../src/suppressions/suppression-writer.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
 let topics: TestTopics;
 let control: TestControl;

@@ -1,9 +1,10 @@
 /** Rule: CT1 of told-counts.ts, over the real broker: what one process counts is told by another. */
+
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 import { silenceable } from "./silent-registry.ts";
 
 let topics: TestTopics;

@@ -2,11 +2,12 @@
  * Rules: NH1 of late-records.ts and CS3 of token-callers.ts, over two control processes, of which one has not read
  * what the other wrote when it is asked about it.
  */
+
+import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
 import { beforeItIsHeard, withLateReading } from "./late-tables.ts";
-import { createLogWriter, deadLetterAt } from "./log-writer.ts";
 
 vi.mock("@posthaste/kafka/log/table", async (load) => {
   const { withLateTables } = await import("./late-tables.ts");

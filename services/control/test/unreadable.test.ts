@@ -6,12 +6,12 @@
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { openPoisonRecords, type PoisonRecords } from "@posthaste/testbed/poison-records";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
-import { attemptAt, createLogWriter, deadLetterAt, type LogWriter } from "./log-writer.ts";
 
 const SETTING = { POSTHASTE_UNKNOWN_SCHEMA_WAIT: "5s" };
 

@@ -15,13 +15,13 @@ import type { Codec } from "@posthaste/contracts/codec";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import { followedSchemas } from "@posthaste/kafka/codec/followed-schemas";
 import { countUnreadable, isUnreadable, startUnreadableCount } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { ledOffsets, topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { followedSchemas } from "../followed-schemas.ts";
 import type { MembershipClient } from "./membership-client.ts";
 import { type MembershipEntry, toMembershipEntry } from "./membership-entry.ts";
 

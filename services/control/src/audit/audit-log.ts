@@ -14,8 +14,8 @@ import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { RecentEntries } from "../recent-entries.ts";
 
 const HELD = 10_000;
 const MOST_READ = 20_000;

@@ -5,7 +5,7 @@ import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { RecentEntries } from "../recent-entries.ts";
+import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import { AuditLog, type HeldEntry } from "./audit-log.ts";
 import { AuditTrail } from "./audit-trail.ts";
 

@@ -23,6 +23,7 @@ import { PREVIOUS_REVISION_HEADER, REVISION_HEADER, revisionsOf } from "@posthas
 import type { Author } from "@posthaste/core/access/author";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Freshness } from "@posthaste/core/freshness";
+import { Lanes } from "@posthaste/core/lanes";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
@@ -31,7 +32,6 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { AuditedFields } from "../audit/audited-fields.ts";
-import { Lanes } from "../lanes.ts";
 import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 

@@ -7,10 +7,10 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
+import { readRange } from "@posthaste/kafka/log/read-range";
+import { readRecord } from "@posthaste/kafka/log/read-record";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { factsOf } from "../read-model/dead-letter-facts.ts";
-import { readRange } from "../read-range.ts";
-import { readRecord } from "../read-record.ts";
 
 export interface FoundDeadLetter {
   readonly deadLetter: DeadLetter;

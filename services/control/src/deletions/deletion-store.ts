@@ -16,9 +16,11 @@ import { REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Author } from "@posthaste/core/access/author";
 import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Freshness } from "@posthaste/core/freshness";
+import { Lanes } from "@posthaste/core/lanes";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { readRecord } from "@posthaste/kafka/log/read-record";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { AuditTrail } from "../audit/audit-trail.ts";
@@ -27,8 +29,6 @@ import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts
 import { LateRecords } from "../config-store/late-records.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import { Problem } from "../http/problem.ts";
-import { Lanes } from "../lanes.ts";
-import { readRecord } from "../read-record.ts";
 import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 

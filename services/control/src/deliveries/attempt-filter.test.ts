@@ -1,6 +1,6 @@
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptAt } from "@posthaste/testbed/log-writer";
 import { describe, expect, it } from "vitest";
-import { attemptAt } from "../../test/log-writer.ts";
 import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 

@@ -1,9 +1,9 @@
 /** Whatever a filter takes holds the filter's texts: a projection that passes over the others loses nothing. */
 import { deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptAt, deadLetterAt, deferralAt } from "@posthaste/testbed/log-writer";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { deadLetterEntries, factsFromEntry } from "../read-model/dead-letter-entry.ts";
 import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";

@@ -1,5 +1,5 @@
+import { deadLetterAt } from "@posthaste/testbed/log-writer";
 import { expect, it } from "vitest";
-import { deadLetterAt } from "../../test/log-writer.ts";
 import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { factsOf } from "../read-model/dead-letter-facts.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";

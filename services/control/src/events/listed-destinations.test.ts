@@ -1,7 +1,8 @@
 /** A verdict on an event with more destinations than a page lists, over a store in memory. */
+
+import { attemptAt, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { attemptAt, deadLetterAt } from "../../test/log-writer.ts";
 import { attemptEntries, attemptFromEntry } from "../read-model/attempt-entry.ts";
 import { deadLetterEntries } from "../read-model/dead-letter-entry.ts";
 import { loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";

@@ -1,8 +1,8 @@
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
 import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing/routing";
+import { attemptAt, deadLetterAt, deferralAt, momentOf } from "@posthaste/testbed/log-writer";
 import { expect, it } from "vitest";
-import { attemptAt, deadLetterAt, deferralAt, momentOf } from "../../test/log-writer.ts";
 import type { EventDelivery } from "./routed-events.ts";
 import { deliverySteps, unroutedStep } from "./timeline.ts";
 

@@ -1,8 +1,9 @@
 /** Rules: LH1 to LH3 of health-changes.ts. */
+
+import type { EntryPlace } from "@posthaste/kafka/log/recent-entries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isBelow } from "../live/live-position.ts";
-import type { EntryPlace } from "../recent-entries.ts";
 import { HealthChanges } from "./health-changes.ts";
 import type { KnownDestination } from "./known-health.ts";
 

@@ -10,7 +10,7 @@
  *      another process's id also gets the changes of `OVERLAP_MS` before it: it misses none, and gets few twice.
  * LH3  Every destination counts as changed when this process starts, since its health before is not known.
  */
-import { type EntryPlace, RecentEntries } from "../recent-entries.ts";
+import { type EntryPlace, RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { KnownDestination, KnownHealth } from "./known-health.ts";
 
 /**

@@ -1,6 +1,6 @@
+import type { EntryPlace } from "@posthaste/kafka/log/recent-entries";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { EntryPlace } from "../recent-entries.ts";
 import { decodePosition, encodePosition } from "./live-position.ts";
 
 const place = fc.record({ offset: fc.nat(Number.MAX_SAFE_INTEGER), place: fc.nat(5000) });

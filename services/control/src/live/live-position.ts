@@ -1,5 +1,5 @@
 /** How far a stream got in each of its topics, as the id that each of its events carries. */
-import type { EntryPlace } from "../recent-entries.ts";
+import type { EntryPlace } from "@posthaste/kafka/log/recent-entries";
 
 /** For each partition, the place of the first entry that the stream has not sent. */
 export type TopicPosition = ReadonlyMap<number, EntryPlace>;

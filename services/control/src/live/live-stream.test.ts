@@ -1,5 +1,5 @@
+import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import { describe, expect, it } from "vitest";
-import { RecentEntries } from "../recent-entries.ts";
 import { decodePosition } from "./live-position.ts";
 import { liveEvents } from "./live-stream.ts";
 import { createLiveTopic } from "./live-topic.ts";

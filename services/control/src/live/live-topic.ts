@@ -1,6 +1,6 @@
 /** A feed of the event stream: the entries as control reads them, and the row that a stream sends of each. */
 import type { Freshness } from "@posthaste/core/freshness";
-import type { EntryPlace, RecentEntries, RecentEntry } from "../recent-entries.ts";
+import type { EntryPlace, RecentEntries, RecentEntry } from "@posthaste/kafka/log/recent-entries";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import type { TopicPosition } from "./live-position.ts";
 

@@ -1,14 +1,14 @@
 /** The route by which somebody accepts that records are lost, so that delivery goes on without them. */
 import { type AcceptedLoss, acceptedLossKey, encodeAcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { Lanes } from "@posthaste/core/lanes";
 import type { Clock } from "@posthaste/core/time";
+import type { RecordPlace } from "@posthaste/kafka/log/read-record";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { Lanes } from "../lanes.ts";
-import type { RecordPlace } from "../read-record.ts";
 import { type Loss, lossInWords } from "./find-losses.ts";
 
 export interface LossRoutesOptions {

@@ -15,8 +15,8 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import type { Clock } from "@posthaste/core/time";
 import type { Behind } from "@posthaste/core/verdict/verdict";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { readRange } from "@posthaste/kafka/log/read-range";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { readRange } from "../read-range.ts";
 import { decodedRecord } from "./decoded-record.ts";
 import { isFinished, type UnfinishedRange, unfinishedBelow } from "./unfinished-range.ts";
 

@@ -14,9 +14,9 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
+import { Lanes } from "@posthaste/core/lanes";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
-import { Lanes } from "../lanes.ts";
 import { type FindingsOptions, PipelineFindings, type StoppedRange } from "./pipeline-findings.ts";
 import { type UnfinishedRange, unfinishedRanges } from "./unfinished-range.ts";
 

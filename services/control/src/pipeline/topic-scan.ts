@@ -11,8 +11,8 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { readRange } from "@posthaste/kafka/log/read-range";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { readRange } from "../read-range.ts";
 import type { ScanFind, ScannedTopic } from "./scanned-topics.ts";
 
 /** The ms between two reports of the scan's progress. */

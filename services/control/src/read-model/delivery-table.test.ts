@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { attemptAt, deadLetterAt, deferralAt } from "@posthaste/testbed/log-writer";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { attemptAt, deadLetterAt, deferralAt } from "../../test/log-writer.ts";
 import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { DeliveryTable } from "./delivery-table.ts";
 import type { ProjectionBounds } from "./projection.ts";

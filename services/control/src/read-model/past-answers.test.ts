@@ -1,8 +1,8 @@
 /** PA1 and PA2 of past-answers.ts, as rows of the list tell them; a table's order is DY1's own test. */
 import { DatabaseSync } from "node:sqlite";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { attemptAt, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { attemptAt, deadLetterAt } from "../../test/log-writer.ts";
 import { viewLatest } from "../deliveries/latest-view.ts";
 import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
 import { DeliveryTable } from "./delivery-table.ts";

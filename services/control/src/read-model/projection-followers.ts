@@ -9,7 +9,7 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import type { RecentEntries } from "../recent-entries.ts";
+import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import { activityEntries, refusedRequestEntries } from "./activity-entry.ts";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";

@@ -20,14 +20,14 @@
 import type { Codec } from "@posthaste/contracts/codec";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
+import { followedSchemas } from "@posthaste/kafka/codec/followed-schemas";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { ReadEntry, RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { followedSchemas } from "../followed-schemas.ts";
-import type { ReadEntry, RecentEntries } from "../recent-entries.ts";
 import { EntriesStep } from "./entries-step.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 import type { EntriesByProjection, ProjectionName } from "./store.ts";

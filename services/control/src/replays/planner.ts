@@ -12,6 +12,7 @@
  *      there is to count is an estimate, which only the count itself confirms.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
+import { Lanes } from "@posthaste/core/lanes";
 import type { Log } from "@posthaste/core/log";
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlanCounting, PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
@@ -25,7 +26,6 @@ import {
   listedDeadLetters,
   someListed,
 } from "../dead-letters/listed-dead-letters.ts";
-import { Lanes } from "../lanes.ts";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
 import { MAX_PLACES_BYTES } from "./place-set.ts";
 import { type CountedPlan, type DeadLetterCount, PlanCount } from "./plan-count.ts";

@@ -4,7 +4,7 @@
  *
  * Owns: the changes, and the offset of the newest of each plan.
  */
-import { RecentEntries } from "../recent-entries.ts";
+import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 
 /** About what a change takes, in bytes. */
 const CHANGE_BYTES = 200;

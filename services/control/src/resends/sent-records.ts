@@ -16,6 +16,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { type RecordPlace, readRecord } from "@posthaste/kafka/log/read-record";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { Problem } from "../http/problem.ts";
@@ -24,7 +25,6 @@ import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
 import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
 import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import type { ReadModel } from "../read-model/read-model.ts";
-import { type RecordPlace, readRecord } from "../read-record.ts";
 
 /** The most entries of one delivery that are read: more than retries and replays make. */
 const MAX_ENTRIES = 500;

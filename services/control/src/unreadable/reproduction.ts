@@ -17,8 +17,8 @@ import { ownHeaders } from "@posthaste/contracts/unreadable-headers";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { readRecord } from "@posthaste/kafka/log/read-record";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
-import { readRecord } from "../read-record.ts";
 import { placeOf, REPRODUCED_HEADER, type UnreadableEntry } from "./unreadable-entries.ts";
 
 const READ_TIMEOUT_MS = 10_000;

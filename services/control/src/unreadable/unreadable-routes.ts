@@ -2,6 +2,7 @@
 
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
 import type { Freshness } from "@posthaste/core/freshness";
+import { Lanes } from "@posthaste/core/lanes";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
@@ -11,7 +12,6 @@ import { packCursor, unpackCursor } from "../http/list-cursor.ts";
 import { pageOf, pageQuery } from "../http/page.ts";
 import { Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { Lanes } from "../lanes.ts";
 import type { Reproduced } from "./reproduction.ts";
 import { type EntryName, newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
 import type { UnreadableLog } from "./unreadable-log.ts";

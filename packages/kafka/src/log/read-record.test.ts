@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { connectKafka, type KafkaConnection } from "../connection/connect.ts";
 import { readRecord } from "./read-record.ts";
 
 /** A broker that takes connections and never answers. */

@@ -1,6 +1,6 @@
 import type { Codec } from "@posthaste/contracts/codec";
-import { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
-import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { KafkaConnection } from "../connection/connect.ts";
+import { AwaitedSchemas } from "./awaited-schemas.ts";
 
 export interface FollowedSchemasOptions {
   readonly connection: KafkaConnection;

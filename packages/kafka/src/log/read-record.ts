@@ -1,8 +1,8 @@
 /** Reads one record of a topic by its partition and offset. */
-import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { withDeadline } from "@posthaste/kafka/connection/deadline";
-import { followLog } from "@posthaste/kafka/log/log-reader";
-import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { KafkaConnection } from "../connection/connect.ts";
+import { withDeadline } from "../connection/deadline.ts";
+import type { IncomingRecord } from "../wire/incoming-record.ts";
+import { followLog } from "./log-reader.ts";
 
 export interface RecordPlace {
   readonly topic: string;

@@ -4,7 +4,7 @@ import type { SourceActivity } from "@posthaste/core/call/source-activity";
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
-import type { TestTopics } from "@posthaste/testbed/test-topics";
+import type { TestTopics } from "./test-topics.ts";
 
 export interface LogWriter {
   /** The attempts of one flush, in one record. */
