@@ -5,6 +5,8 @@
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { openReadModel } from "@posthaste/read-model/read-model";
+import { readModelPath } from "@posthaste/read-model/read-model-path";
 import type { Registry } from "prom-client";
 import { openAccess } from "./access/open-access.ts";
 import { openAudiences } from "./audiences/open-audiences.ts";
@@ -18,8 +20,6 @@ import { openHealth } from "./health/open-health.ts";
 import { createControlMetrics } from "./http/metrics.ts";
 import { LeaderTasks } from "./jobs/leader-tasks.ts";
 import { openLosses } from "./losses/open-losses.ts";
-import { openReadModel } from "./read-model/read-model.ts";
-import { readModelPath } from "./read-model/read-model-path.ts";
 import { openReplays } from "./replays/open-replays.ts";
 import { openResends } from "./resends/open-resends.ts";
 import { openSourceCalls } from "./sources/open-source-calls.ts";

@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { TopicFollower, type TopicFollowerOptions } from "@posthaste/read-model/topic-follower";
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { watchFetches } from "@posthaste/testkit/fetch-watch";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { MembershipFollower, type MembershipFollowerOptions } from "../src/audiences/membership-follower.ts";
-import { TopicFollower, type TopicFollowerOptions } from "../src/read-model/topic-follower.ts";
 
 /** Of a topic that is no more. */
 const OLD_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ";

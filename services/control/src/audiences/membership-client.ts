@@ -1,7 +1,7 @@
 /** The membership's table for the rest of control: the same methods, answered by its thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import { type MethodCall, remoteMethods, ThreadClient } from "../thread-client.ts";
+import { type MethodCall, remoteMethods, ThreadClient } from "@posthaste/read-model/thread-client";
 import type { MembershipStart, MembershipTable, MembershipTableOptions } from "./membership-table.ts";
 
 /** The methods that the thread answers; `close` ends it. */

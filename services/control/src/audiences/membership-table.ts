@@ -14,7 +14,7 @@
  */
 import type { AudienceKind } from "@posthaste/core/audience/audience";
 import { absentValue, changeOf, type HeldMember } from "@posthaste/core/audience/membership";
-import { type Cache, openCache } from "../sqlite-cache.ts";
+import { type Cache, openCache } from "@posthaste/read-model/sqlite-cache";
 import { type Held, MemberRows, Statements } from "./member-rows.ts";
 import type { MembershipEntry } from "./membership-entry.ts";
 

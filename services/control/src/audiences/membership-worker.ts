@@ -3,8 +3,8 @@
  * thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { removingDamaged } from "../sqlite-cache.ts";
-import type { ThreadCall, ThreadReply } from "../thread-client.ts";
+import { removingDamaged } from "@posthaste/read-model/sqlite-cache";
+import type { ThreadCall, ThreadReply } from "@posthaste/read-model/thread-client";
 import type { MembershipCall } from "./membership-client.ts";
 import { MembershipTable, type MembershipTableOptions } from "./membership-table.ts";
 

@@ -10,7 +10,7 @@ import { untilAnswered } from "@posthaste/kafka/connection/when-reachable";
 import { readRange } from "@posthaste/kafka/log/read-range";
 import { readRecord } from "@posthaste/kafka/log/read-record";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { factsOf } from "../read-model/dead-letter-facts.ts";
+import { factsOf } from "@posthaste/read-model/dead-letter-facts";
 
 export interface FoundDeadLetter {
   readonly deadLetter: DeadLetter;

@@ -9,11 +9,11 @@ import {
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import { judgedFromEntry } from "../read-model/dead-letter-entry.ts";
-import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import { judgedFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import { deadLetterTexts } from "@posthaste/read-model/entry-texts";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 
 const PROJECTION = "dead_letters";
 /** How many entries one query answers at the most, and how many it looks through. */

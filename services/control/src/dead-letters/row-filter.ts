@@ -7,8 +7,8 @@ import {
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
-import { type DeadLetterRow, textHash } from "../read-model/dead-letter-row.ts";
-import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
+import { type DeadLetterRow, textHash } from "@posthaste/read-model/dead-letter-row";
+import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
 
 export interface RowFilter {
   readonly fitsAlike: (deadLetters: GroupedDeadLetters) => boolean;

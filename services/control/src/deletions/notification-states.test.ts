@@ -1,6 +1,6 @@
+import type { MessageOutcome } from "@posthaste/read-model/projection";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import { describe, expect, it } from "vitest";
-import type { MessageOutcome } from "../read-model/projection.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 import { statesOf } from "./notification-states.ts";
 
 const NOTIFICATION = { messageId: "m", userId: "u", sourceId: "src_1", destinationId: "dst_1" };

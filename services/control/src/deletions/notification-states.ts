@@ -1,7 +1,7 @@
 /** The states of a deletion request's notifications, by the delivery log and the dead letters. */
 import type { Notification } from "@posthaste/core/deletion/deletion";
-import type { MessageOutcome } from "../read-model/projection.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import type { MessageOutcome } from "@posthaste/read-model/projection";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 
 export const NOTIFICATION_STATES = [
   /** The brokers have the notification, or will when the request is carried out; no attempt is known. */

@@ -1,7 +1,7 @@
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptEntries } from "@posthaste/read-model/attempt-entry";
 import { attemptAt } from "@posthaste/testbed/log-writer";
 import { describe, expect, it } from "vitest";
-import { attemptEntries } from "../read-model/attempt-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 
 const url = (status: number | null, error: string | null = null) => ({

@@ -4,9 +4,9 @@ import { classifyStatus } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, type EventType } from "@posthaste/core/event/event";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { UrlAnswer } from "@posthaste/core/verdict/verdict";
+import { attemptFromEntry } from "@posthaste/read-model/attempt-entry";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { z } from "zod";
-import { attemptFromEntry } from "../read-model/attempt-entry.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 
 export const STATUS_CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 

@@ -1,6 +1,6 @@
+import type { DeadLetterState } from "@posthaste/read-model/dead-letter-mark";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { expect, it } from "vitest";
-import type { DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { type DeadLetterGroup, type GroupPlace, groupDeadLetters, remedyOf } from "./dead-letter-groups.ts";
 import type { VisibleHour } from "./visible-dead-letters.ts";
 

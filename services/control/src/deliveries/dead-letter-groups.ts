@@ -4,9 +4,9 @@
  */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
-import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
-import type { DeadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
+import { deadLetterFromEntry, factsFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
+import type { DeadLetterState } from "@posthaste/read-model/dead-letter-mark";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { VisibleDeadLetters, VisibleHour } from "./visible-dead-letters.ts";
 
 const HOUR_MS = 60 * 60 * 1000;

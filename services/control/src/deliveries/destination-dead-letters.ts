@@ -4,8 +4,8 @@
  * Owns: the counts that were made one by one, each kept while the index's counts are the same, for `KEEP_MS` at
  * the most.
  */
-import type { DeadLetterSums } from "../read-model/dead-letter-hours.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import type { DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { VisibleDeadLetters } from "./visible-dead-letters.ts";
 
 /** How long a count is kept, in ms: the dead letters suppressed or purged since are left out of the next one. */

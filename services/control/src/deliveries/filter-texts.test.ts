@@ -1,14 +1,14 @@
 /** Whatever a filter takes holds the filter's texts: a projection that passes over the others loses nothing. */
 import { deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { attemptEntries } from "@posthaste/read-model/attempt-entry";
+import { deadLetterEntries, factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "@posthaste/read-model/delivery-entry";
+import { deadLetterTexts } from "@posthaste/read-model/entry-texts";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { attemptAt, deadLetterAt, deferralAt } from "@posthaste/testbed/log-writer";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { attemptEntries } from "../read-model/attempt-entry.ts";
-import { deadLetterEntries, factsFromEntry } from "../read-model/dead-letter-entry.ts";
-import { joinedAmong, loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
-import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
 import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 import { attemptTexts, latestTexts } from "./filter-texts.ts";
 import { latestCheck } from "./latest-routes.ts";

@@ -3,7 +3,7 @@
  * entries without parsing them. An entry that holds the texts may still not fit: the filter decides.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
-import { fields } from "../read-model/entry-texts.ts";
+import { fields } from "@posthaste/read-model/entry-texts";
 import type { AttemptFilter } from "./attempt-filter.ts";
 
 /** The texts for attempts. */

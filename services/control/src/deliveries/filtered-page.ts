@@ -4,10 +4,10 @@
  * early and says up to which moment it searched.
  */
 
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
-import type { ProjectionEntry, ProjectionFilter } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import type { ProjectionName } from "../read-model/store.ts";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionEntry, ProjectionFilter } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import type { ProjectionName } from "@posthaste/read-model/store";
 
 /** The most entries that are looked through for one page; the next page goes on behind them. */
 const MAX_LOOKED = 20_000;

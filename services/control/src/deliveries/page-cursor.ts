@@ -1,6 +1,7 @@
 /** The cursor of a page of the delivery log: the place of its last entry. */
+
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
 import { packCursor, unpackCursor } from "../http/list-cursor.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 
 export function encodeCursor({ timeMs, partition, offset, place }: ProjectionCursor): string {
   return packCursor(timeMs, partition, offset, place);

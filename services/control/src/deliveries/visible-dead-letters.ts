@@ -14,16 +14,16 @@ import {
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
+import { factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import type { DeadLetterHour, DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
+import { type DeadLetterState, deadLetterState } from "@posthaste/read-model/dead-letter-mark";
+import { deadLetterTexts } from "@posthaste/read-model/entry-texts";
+import { isEntrySuppressed, type SuppressedDigests } from "@posthaste/read-model/listed-users";
+import type { CountedKind, KindCount } from "@posthaste/read-model/projection";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { PurgedDeadLetters } from "../dead-letters/purged-dead-letters.ts";
-import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
-import type { DeadLetterHour, DeadLetterSums } from "../read-model/dead-letter-hours.ts";
-import { type DeadLetterState, deadLetterState } from "../read-model/dead-letter-mark.ts";
-import { deadLetterTexts } from "../read-model/entry-texts.ts";
-import type { CountedKind, KindCount } from "../read-model/projection.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
-import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { isEntrySuppressed, type SuppressedDigests } from "../suppressions/listed-users.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
 const PROJECTION = "dead_letters";

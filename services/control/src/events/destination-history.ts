@@ -2,8 +2,8 @@
  * The states of destinations when an event was routed: their revisions up to the config offset that the event's log
  * entry names.
  */
-import { type DestinationRevision, destinationFromEntry } from "../read-model/destination-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import { type DestinationRevision, destinationFromEntry } from "@posthaste/read-model/destination-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 
 /** The most revisions of a destination that are looked at, the newest ones. */
 const MAX_REVISIONS = 500;

@@ -6,18 +6,18 @@
 
 import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { type ListedRefusal, refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
+import { attemptFromEntry, deferralFromEntry } from "@posthaste/read-model/attempt-entry";
+import { deadLetterFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
+import { userDigestsOf } from "@posthaste/read-model/listed-users";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import { type ListedRejectedCall, rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
+import { type ListedUnrouted, unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";
 import type { StoppedUser } from "../deletions/stopping-deletions.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
-import { type ListedRefusal, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
-import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
-import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
-import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { type ListedRejectedCall, rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
-import { type ListedUnrouted, unroutedFromEntry } from "../read-model/unrouted-entry.ts";
-import { userDigestsOf } from "../suppressions/listed-users.ts";
 import type { ListedDeliveries } from "./listed-destinations.ts";
 import { placeName, type RoutedEvent, RoutedEvents } from "./routed-events.ts";
 

@@ -6,17 +6,17 @@
  * nothing older of the others either, so that the list has no gaps; each projection goes on from its own cursor.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
+import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
+import { quoted } from "@posthaste/read-model/entry-texts";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
+import { unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";
 import { filteredPage } from "../deliveries/filtered-page.ts";
 import { filteredOf } from "../deliveries/latest-view.ts";
 import { decodeCursor, encodeCursor } from "../deliveries/page-cursor.ts";
 import { refusedCursor } from "../http/list-cursor.ts";
-import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
-import { quoted } from "../read-model/entry-texts.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
-import { unroutedFromEntry } from "../read-model/unrouted-entry.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 
 export const SEARCHED_PROJECTIONS = ["deliveries", "unrouted", "rejected_calls"] as const;

@@ -9,12 +9,12 @@ import {
   type VerdictCause,
   worstCause,
 } from "@posthaste/core/verdict/verdict";
+import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
+import type { ListedRejectedCall } from "@posthaste/read-model/rejected-call-entry";
+import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
 import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import type { LostOf } from "../losses/lost-delivery.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
-import type { ListedRefusal } from "../read-model/activity-entry.ts";
-import type { ListedRejectedCall } from "../read-model/rejected-call-entry.ts";
-import type { ListedUnrouted } from "../read-model/unrouted-entry.ts";
 import type { DestinationHistory } from "./destination-history.ts";
 import type { EventFacts } from "./event-facts.ts";
 import { causeOfState } from "./listed-destinations.ts";

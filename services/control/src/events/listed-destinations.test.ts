@@ -1,12 +1,12 @@
 /** A verdict on an event with more destinations than a page lists, over a store in memory. */
 
+import { attemptEntries, attemptFromEntry } from "@posthaste/read-model/attempt-entry";
+import { deadLetterEntries } from "@posthaste/read-model/dead-letter-entry";
+import { loggedDeliveryEntries, lostDeliveryEntries } from "@posthaste/read-model/delivery-entry";
+import { ofEach, Store } from "@posthaste/read-model/store";
 import { attemptAt, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { attemptEntries, attemptFromEntry } from "../read-model/attempt-entry.ts";
-import { deadLetterEntries } from "../read-model/dead-letter-entry.ts";
-import { loggedDeliveryEntries, lostDeliveryEntries } from "../read-model/delivery-entry.ts";
-import { ofEach, Store } from "../read-model/store.ts";
 import { judgeWritten, type WrittenParts } from "./event-lookup.ts";
 import { causeOf, type JudgedEvent } from "./event-verdict.ts";
 import { destinationPage, MAX_LISTED } from "./listed-destinations.ts";

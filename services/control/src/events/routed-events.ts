@@ -4,12 +4,12 @@
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
+import { deadLetterFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
+import type { KnownDelivery } from "@posthaste/read-model/delivery-entry";
+import type { DeliveryOfMessage } from "@posthaste/read-model/delivery-table";
+import { userDigestsOf } from "@posthaste/read-model/listed-users";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { UnfinishedDelivery } from "../pipeline/pipeline-findings.ts";
-import { deadLetterFromEntry, type ListedDeadLetter } from "../read-model/dead-letter-entry.ts";
-import type { KnownDelivery } from "../read-model/delivery-entry.ts";
-import type { DeliveryOfMessage } from "../read-model/delivery-table.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import { userDigestsOf } from "../suppressions/listed-users.ts";
 
 /** The facts about an event at one destination. */
 export interface EventDelivery extends DeliveryFacts {

@@ -2,9 +2,10 @@
  * The requests of a source that ingest refused as a whole, in words for somebody who looks for an event that never
  * came.
  */
+
+import { activityFromEntry } from "@posthaste/read-model/activity-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import { isoTime } from "../http/moment.ts";
-import { activityFromEntry } from "../read-model/activity-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 
 /**
  * The most counts that are added up, the newest ones. Each covers ten seconds or a minute: together an hour of a busy

@@ -2,8 +2,8 @@
 import { DatabaseSync } from "node:sqlite";
 import type { Counted } from "@posthaste/core/health/recent-counts";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { HealthTable, MINUTE_MS, QUARTER_MS } from "@posthaste/read-model/health-table";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { HealthTable, MINUTE_MS, QUARTER_MS } from "../read-model/health-table.ts";
 import { type Gauges, HealthHistory } from "./health-history.ts";
 
 /** The begin of a quarter of an hour. */

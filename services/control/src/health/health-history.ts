@@ -10,8 +10,8 @@
 import type { Counted } from "@posthaste/core/health/recent-counts";
 import type { Log } from "@posthaste/core/log";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
-import { type HealthRow, MINUTE_MS } from "../read-model/health-table.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import { type HealthRow, MINUTE_MS } from "@posthaste/read-model/health-table";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { CountedAt } from "./health-book.ts";
 
 const FLUSH_MS = 10_000;

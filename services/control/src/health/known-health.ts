@@ -17,11 +17,11 @@ import {
   judgeHealth,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
+import type { DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
+import type { WaitingDeliveries, WaitingTimes } from "@posthaste/read-model/delivery-table";
+import { MINUTE_MS } from "@posthaste/read-model/health-table";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { DeadLetterSums } from "../read-model/dead-letter-hours.ts";
-import type { WaitingDeliveries, WaitingTimes } from "../read-model/delivery-table.ts";
-import { MINUTE_MS } from "../read-model/health-table.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 import type { HealthBook } from "./health-book.ts";
 
 const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;

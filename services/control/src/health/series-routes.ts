@@ -2,14 +2,14 @@
 
 import type { Freshness } from "@posthaste/core/freshness";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
+import { type HealthRow, MINUTE_MS, MINUTES_KEEP_MS, QUARTER_MS } from "@posthaste/read-model/health-table";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import { freshAnswer, freshness } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, timeRange } from "../http/moment.ts";
 import { invalidInput, Problem } from "../http/problem.ts";
 import { defineRoute, type Route } from "../http/route.ts";
-import { type HealthRow, MINUTE_MS, MINUTES_KEEP_MS, QUARTER_MS } from "../read-model/health-table.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 import type { HealthHistory } from "./health-history.ts";
 import type { KnownHealth } from "./known-health.ts";
 

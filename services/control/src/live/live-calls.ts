@@ -4,10 +4,10 @@
  */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
-import { refusedRequestFromEntry } from "../read-model/activity-entry.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
+import { refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
 import type { EventTail } from "../sources/event-tail.ts";
 import type { TailedEvent } from "../sources/newest-events.ts";
 import { type FindSources, sourceOf } from "../sources/source-access.ts";

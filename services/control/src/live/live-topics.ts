@@ -3,6 +3,8 @@
  * same fields masked and left out.
  */
 
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { HeldEntry } from "../audit/audit-log.ts";
 import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
 import type { OpenedAudit } from "../audit/open-audit.ts";
@@ -12,8 +14,6 @@ import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { HealthChanges } from "../health/health-changes.ts";
 import type { LiveHealth } from "../health/open-health.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 import type { OpenedReplays } from "../replays/open-replays.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { createOpenCalls, type LiveCallsParts } from "./live-calls.ts";

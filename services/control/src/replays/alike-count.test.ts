@@ -1,5 +1,8 @@
 /** Rules: PL3 of planner.ts, for a count by alike dead letters, and LK1 and LK2 of alike-counts.ts. */
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
+import type { AlikeCounts, AlikeCountsQuery } from "@posthaste/read-model/alike-counts";
+import { type DeadLetterRows, eachRow } from "@posthaste/read-model/dead-letter-row";
+import type { Store } from "@posthaste/read-model/store";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -22,9 +25,6 @@ import {
   withoutAlike,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
-import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
-import { type DeadLetterRows, eachRow } from "../read-model/dead-letter-row.ts";
-import type { Store } from "../read-model/store.ts";
 import { PlanCount } from "./plan-count.ts";
 import { countRows } from "./row-count.ts";
 

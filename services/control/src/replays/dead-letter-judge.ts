@@ -7,14 +7,14 @@
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { SkipCause } from "@posthaste/core/replay/replay";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
+import { urlsTaken } from "@posthaste/read-model/dead-letter-mark";
+import type { DeadLetterRow } from "@posthaste/read-model/dead-letter-row";
+import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
+import { isEntrySuppressed } from "@posthaste/read-model/listed-users";
+import type { MessageOutcome } from "@posthaste/read-model/projection";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import { type FoundDeadLetter, isDeadLetterSuppressed } from "../dead-letters/dead-letter-reader.ts";
 import type { ListedDeadLetter } from "../dead-letters/listed-dead-letters.ts";
-import { urlsTaken } from "../read-model/dead-letter-mark.ts";
-import type { DeadLetterRow } from "../read-model/dead-letter-row.ts";
-import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
-import type { MessageOutcome } from "../read-model/projection.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { isEntrySuppressed } from "../suppressions/listed-users.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
 
 /** How many message ids one query of the delivery log has. */

@@ -6,11 +6,11 @@
 import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { addSkipped, NONE_SKIPPED, type SkipCause, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { AlikeCounts, AlikeCountsQuery } from "@posthaste/read-model/alike-counts";
+import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "@posthaste/read-model/dead-letter-row";
+import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
 import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
-import type { AlikeCounts, AlikeCountsQuery } from "../read-model/alike-counts.ts";
-import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "../read-model/dead-letter-row.ts";
-import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
 import type { AlikeJudge, DeadLetterJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";

@@ -3,10 +3,10 @@ import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
 import { type DeadLetterFacts, deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import { nextOffset } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { DeadLetterRow } from "@posthaste/read-model/dead-letter-row";
+import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
 import type { DeadLetterTopic } from "../dead-letters/dead-letter-topic.ts";
 import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
-import type { DeadLetterRow } from "../read-model/dead-letter-row.ts";
-import type { GroupedDeadLetters } from "../read-model/dead-letter-rows.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { HeldPlan, ReplayStore } from "./replay-store.ts";
 

@@ -1,6 +1,6 @@
 /** The outcomes of the deliveries that replays sent. */
 import { isPosthasteError } from "@posthaste/core/errors";
-import type { ReadModel } from "../read-model/read-model.ts";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 
 export interface ReplayOutcomes {
   /** How many were delivered. */

@@ -3,11 +3,11 @@
 import { SILENT_LOG } from "@posthaste/core/log";
 import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import { deadLetterState } from "@posthaste/read-model/dead-letter-mark";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import { ofEach, Store } from "@posthaste/read-model/store";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { deadLetterState } from "../read-model/dead-letter-mark.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import { ofEach, Store } from "../read-model/store.ts";
 import { PlaceSet } from "./place-set.ts";
 import { PastPlans } from "./plan-dead-letters.ts";
 import type { HeldPlan } from "./replay-store.ts";

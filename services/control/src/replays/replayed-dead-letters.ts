@@ -14,10 +14,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import { factsFromEntry } from "../read-model/dead-letter-entry.ts";
-import { isUndecided } from "../read-model/dead-letter-mark.ts";
-import type { ProjectionCursor } from "../read-model/projection-cursor.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
+import { factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import { isUndecided } from "@posthaste/read-model/dead-letter-mark";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { PastPlans } from "./plan-dead-letters.ts";
 
 const PROJECTION = "dead_letters";

@@ -1,6 +1,8 @@
 /** Rules: PL3 of planner.ts, for a count by rows, and NR2 of dead-letter-rows.ts. */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
+import { textHash } from "@posthaste/read-model/dead-letter-row";
+import type { Store } from "@posthaste/read-model/store";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import {
@@ -20,8 +22,6 @@ import {
   withoutAlike,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
-import { textHash } from "../read-model/dead-letter-row.ts";
-import type { Store } from "../read-model/store.ts";
 import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
 import { countRows, isCountedByRows } from "./row-count.ts";

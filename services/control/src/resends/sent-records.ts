@@ -18,13 +18,13 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { type RecordPlace, readRecord } from "@posthaste/kafka/log/read-record";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { attemptFromEntry, deferralFromEntry } from "@posthaste/read-model/attempt-entry";
+import { deadLetterFromEntry } from "@posthaste/read-model/dead-letter-entry";
+import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { Problem } from "../http/problem.ts";
-import { attemptFromEntry, deferralFromEntry } from "../read-model/attempt-entry.ts";
-import { deadLetterFromEntry } from "../read-model/dead-letter-entry.ts";
-import { deliveryFromEntry } from "../read-model/delivery-entry.ts";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
 
 /** The most entries of one delivery that are read: more than retries and replays make. */
 const MAX_ENTRIES = 500;

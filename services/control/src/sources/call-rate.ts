@@ -1,5 +1,5 @@
 /** How many calls of a source ingest accepted per second. */
-import type { ListedActivity } from "../read-model/activity-entry.ts";
+import type { ListedActivity } from "@posthaste/read-model/activity-entry";
 
 /**
  * Ingest reports its counts every ten seconds, and control has to read them: the counts of the last 15 s are not

@@ -1,5 +1,5 @@
+import { activityEntries } from "@posthaste/read-model/activity-entry";
 import { expect, it } from "vitest";
-import { activityEntries } from "../read-model/activity-entry.ts";
 import { findSourceCalls } from "./source-calls.ts";
 
 const NOW_MS = 1_800_000_000_000;

@@ -5,12 +5,12 @@
 
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { mergedFreshness } from "@posthaste/core/freshness";
+import { activityFromEntry, refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
 import { freshAnswer } from "../http/freshness.ts";
 import { tenths } from "../http/milliseconds.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
-import { activityFromEntry, refusedRequestFromEntry } from "../read-model/activity-entry.ts";
-import type { ReadModel } from "../read-model/read-model.ts";
-import { rejectedCallFromEntry } from "../read-model/rejected-call-entry.ts";
 import { callsPerSecond, rateSinceMs } from "./call-rate.ts";
 import type { EventTail } from "./event-tail.ts";
 import { adviceFor } from "./refusal-advice.ts";

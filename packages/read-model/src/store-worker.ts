@@ -3,13 +3,12 @@
  * that fails ends the thread.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { removingDamaged } from "../sqlite-cache.ts";
-import type { ThreadCall, ThreadReply } from "../thread-client.ts";
 import { CallOrder } from "./call-order.ts";
-
 import { unpackProjections } from "./packed-entries.ts";
+import { removingDamaged } from "./sqlite-cache.ts";
 import { type ProjectionName, Store, type StoreOptions } from "./store.ts";
 import type { PackedTaken, StoreCall, StoreMethod } from "./store-client.ts";
+import type { ThreadCall, ThreadReply } from "./thread-client.ts";
 
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");

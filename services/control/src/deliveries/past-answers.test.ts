@@ -1,12 +1,12 @@
 /** PA1 and PA2 of past-answers.ts, as rows of the list tell them; a table's order is DY1's own test. */
 import { DatabaseSync } from "node:sqlite";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "@posthaste/read-model/delivery-entry";
+import { DeliveryTable } from "@posthaste/read-model/delivery-table";
+import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { attemptAt, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { viewLatest } from "../deliveries/latest-view.ts";
-import { deliveryFromEntry, loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
-import { DeliveryTable } from "./delivery-table.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import { viewLatest } from "./latest-view.ts";
 
 let database: DatabaseSync;
 let table: DeliveryTable;

@@ -17,10 +17,8 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
-import { remoteMethods } from "../thread-client.ts";
 import { keepOpen } from "./keep-open.ts";
 import type { ProjectionBounds } from "./projection.ts";
-
 import {
   type Followed,
   followProjections,
@@ -30,6 +28,7 @@ import {
 } from "./projection-followers.ts";
 import { type HeldRange, ofEach, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
 import { openStore, STORE_QUESTIONS, type StoreClient, type StoreQuestions } from "./store-client.ts";
+import { remoteMethods } from "./thread-client.ts";
 
 const REOPEN_MS = 5000;
 /** How long, in ms, closing waits for the store: what is not written by then is read again. */

@@ -1,7 +1,7 @@
 /** Whether an entry of the read model is a suppressed user's, by the digests that it has. */
 import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
-import type { ProjectionEntry } from "../read-model/projection-entry.ts";
+import type { ProjectionEntry } from "./projection-entry.ts";
 
 export type SuppressedDigests = Pick<SuppressedUsersTable, "size" | "hasDigest">;
 

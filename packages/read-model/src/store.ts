@@ -19,7 +19,6 @@ import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
 import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
-import { openCache } from "../sqlite-cache.ts";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
@@ -41,6 +40,7 @@ import {
 import type { ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
+import { openCache } from "./sqlite-cache.ts";
 
 /** Raised with every change of the tables. */
 const LAYOUT = 20;

@@ -1,7 +1,6 @@
 /** The store for other threads: the same methods, each a call to the store's thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import { type MethodCall, remoteMethods, ThreadClient } from "../thread-client.ts";
 import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
@@ -13,6 +12,7 @@ import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSea
 import type { ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import type { HeldRange, ProjectionName, StoreOptions, StoreStart, Taken } from "./store.ts";
+import { type MethodCall, remoteMethods, ThreadClient } from "./thread-client.ts";
 
 export type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedProjections };
 
