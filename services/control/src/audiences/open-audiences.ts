@@ -7,6 +7,7 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { Source } from "@posthaste/core/config/source";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -117,7 +118,10 @@ export async function openAudiences(options: AudiencesOptions): Promise<Audience
     caughtUp: () => audiences.caughtUp(),
     startJobs: () => {
       removals.start();
-      emitter.start().catch(fail);
+      emitter.start().catch((reason: Error) => {
+        // Control may be stopped before the group was joined.
+        if (!isPosthasteError(reason, "closed")) fail(reason);
+      });
     },
     get state() {
       return audiences.state;
