@@ -7,11 +7,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import { eventually } from "@posthaste/testkit/eventually";
+import { createRandom } from "@posthaste/testkit/random";
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { expect, it, onTestFinished } from "vitest";
 import { bodyOf, createRoute } from "../e2e/route.ts";
 import { installation, receiver, useInstallation, useServiceWith } from "../e2e/use-installation.ts";
-import { createRandom } from "../model/random.ts";
 import { isLong, longRounds, printSeed } from "./form.ts";
 import { printWithLoad, toTable } from "./table.ts";
 

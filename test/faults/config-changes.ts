@@ -1,5 +1,5 @@
 /** Random changes of the configuration by several controls at once, as many clients make them who know of no other. */
-import { createRandom, type Random, wholeBetween } from "../model/random.ts";
+import { createRandom, type Random, wholeBetween } from "@posthaste/testkit/random";
 
 /** How each control may be asked. */
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Asked>;

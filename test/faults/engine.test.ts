@@ -7,11 +7,11 @@
  * 50,000.
  */
 import { eventually } from "@posthaste/testkit/eventually";
+import { createRandom, wholeBetween } from "@posthaste/testkit/random";
 import { expect, it } from "vitest";
 import type { Place } from "../e2e/read-topic.ts";
 import { createRoute } from "../e2e/route.ts";
 import { installation, receiver, useInstallation } from "../e2e/use-installation.ts";
-import { createRandom, wholeBetween } from "../model/random.ts";
 import { createArrivals } from "./arrivals.ts";
 import { type IsFinished, readCommitted } from "./committed.ts";
 import { explainArrivals } from "./explained-arrivals.ts";

@@ -2,6 +2,7 @@
  * A search for the dearest stream: most are those of the last finds with some choices made anew, the others are drawn
  * afresh. From the same seed, and with the same costs, it tries the same streams.
  */
+import { type Choose, createChoose } from "@posthaste/testkit/random";
 import fc from "fast-check";
 import { type Cost, partOfBounds } from "./door.ts";
 import { GENES, type Stream, streams } from "./stream.ts";
@@ -29,7 +30,7 @@ const CAREFUL = 3;
 /** Answers the dearest streams, the dearest first. */
 export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): Promise<readonly Found[]> {
   let dearest: readonly Found[] = [];
-  const random = createRandom(seed);
+  const random = createChoose(seed);
   for (let tried = 0; goesOn(tried); tried++) {
     const stream = nextStream(dearest, random);
     let cost = await measure(stream, false);
@@ -52,10 +53,7 @@ function lessOf(left: Cost, right: Cost): Cost {
   return partOfBounds(left) <= partOfBounds(right) ? left : right;
 }
 
-/** A whole number below `below`. */
-type Random = (below: number) => number;
-
-function nextStream(dearest: readonly Found[], random: Random): Stream {
+function nextStream(dearest: readonly Found[], random: Choose): Stream {
   const parent = dearest[random(dearest.length)]?.stream;
   if (parent === undefined || random(10) < FRESH) return draw(streams, random);
   const other = dearest[random(dearest.length)]?.stream ?? parent;
@@ -69,19 +67,8 @@ function nextStream(dearest: readonly Found[], random: Random): Stream {
   return child;
 }
 
-function draw<T>(arbitrary: fc.Arbitrary<T>, random: Random): T {
+function draw<T>(arbitrary: fc.Arbitrary<T>, random: Choose): T {
   const [value] = fc.sample(fc.noBias(arbitrary), { seed: random(2 ** 31 - 1), numRuns: 1 });
   // One run makes one value.
   return value as T;
-}
-
-/** A small generator with a seed (mulberry32). */
-function createRandom(seed: number): Random {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
 }

@@ -7,10 +7,11 @@
  * MM2  What is paused outlives assignments; positions do not (C5).
  * MM3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
  */
+
+import { type Random, wholeBetween } from "@posthaste/testkit/random";
 import { errorType } from "./broker-errors.ts";
 import type { Assignment, JoinAnswer, Place } from "./group.ts";
 import type { LogRecord, ModelLog, PartitionLog } from "./model-log.ts";
-import { type Random, wholeBetween } from "./random.ts";
 import type { TimerOwner, World } from "./world.ts";
 
 /** What the coordinator is asked; ours wraps it. */

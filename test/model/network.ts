@@ -5,8 +5,9 @@
  * NW1  Of a request that meets a cut, on its way there or back, the process learns nothing but that the connection was
  *      cut, and that when the cut is over.
  */
+
+import { type Random, wholeBetween } from "@posthaste/testkit/random";
 import { connectionError } from "./broker-errors.ts";
-import { type Random, wholeBetween } from "./random.ts";
 import type { TimerOwner, World } from "./world.ts";
 
 /** How a request is answered, once and perhaps later. */

@@ -6,10 +6,10 @@
  */
 import type { GroupCommitProducerOptions, OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { makeValue } from "@posthaste/kafka/producer/record-value";
+import { type Random, wholeBetween } from "@posthaste/testkit/random";
 import { connectionError } from "./broker-errors.ts";
 import type { ModelLog } from "./model-log.ts";
 import type { Network } from "./network.ts";
-import { type Random, wholeBetween } from "./random.ts";
 import type { World } from "./world.ts";
 
 export type BrokerClient = ReturnType<GroupCommitProducerOptions["makeClient"]>;

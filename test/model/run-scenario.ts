@@ -5,6 +5,7 @@
  */
 
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { createRandom, type Random } from "@posthaste/testkit/random";
 import { CommitWitness } from "./commit-witness.ts";
 import { type Committing, checkGains, GROUP_TOPICS, waitingPartitions } from "./committing.ts";
 import { DeliveryWitness } from "./delivery-witness.ts";
@@ -15,7 +16,6 @@ import { createCodecs, type Installation, NAMES, RETRY_TOPICS, SCHEDULE, TIMING 
 import { type LogRecord, ModelLog } from "./model-log.ts";
 import { checkOutcome } from "./outcome-check.ts";
 import { Processes } from "./processes.ts";
-import { createRandom, type Random } from "./random.ts";
 import { Receivers } from "./receivers.ts";
 import { type Action, type Scenario, TROUBLE_MS } from "./scenario.ts";
 import { SentEvents } from "./sent-events.ts";

@@ -2,6 +2,7 @@
  * A search for the dearest requests, guided by what the last ones cost: most forms are those of the pool with some of
  * their choices made anew, the others are drawn afresh.
  */
+import { type Choose, createChoose } from "@posthaste/testkit/random";
 import fc from "fast-check";
 import { createDearest, type Dearest, type Found } from "./dearest.ts";
 import { type Form, forms, GENES } from "./form.ts";
@@ -26,7 +27,7 @@ const CAREFUL_ROUNDS = 6;
 
 export async function searchDearest({ seed, known, measure, goesOn, onTried }: SearchOptions): Promise<Dearest> {
   const dearest = createDearest(POOL);
-  const random = createRandom(seed);
+  const random = createChoose(seed);
   for (let tried = 0; goesOn(tried); tried++) {
     const form = known[tried] ?? nextForm(dearest, random);
     let found: Found = { form, cost: await measure(form, QUICK_ROUNDS) };
@@ -43,10 +44,7 @@ export function leastOf(left: FormCost, right: FormCost): FormCost {
   return { ...right, cpuMs: Math.min(left.cpuMs, right.cpuMs), peakMb: Math.min(left.peakMb, right.peakMb) };
 }
 
-/** A whole number below `below`. */
-type Random = (below: number) => number;
-
-function nextForm(dearest: Dearest, random: Random): Form {
+function nextForm(dearest: Dearest, random: Choose): Form {
   const pool = dearest.all();
   const parent = pool[random(pool.length)]?.form;
   if (parent === undefined || random(10) < FRESH) return draw(forms, random);
@@ -59,7 +57,7 @@ function nextForm(dearest: Dearest, random: Random): Form {
 /**
  * One choice made anew, taken from another form, or one value larger, smaller, of another filler or in another place.
  */
-function changed(form: Form, other: Form, random: Random): Form {
+function changed(form: Form, other: Form, random: Choose): Form {
   const genes = Object.keys(GENES) as (keyof Form)[];
   // What a request is filled with has the most to choose from.
   const gene = random(2) === 0 ? "fillings" : (genes[random(genes.length)] ?? "calls");
@@ -84,19 +82,8 @@ function changed(form: Form, other: Form, random: Random): Form {
   return { ...form, fillings };
 }
 
-function draw<T>(arbitrary: fc.Arbitrary<T>, random: Random): T {
+function draw<T>(arbitrary: fc.Arbitrary<T>, random: Choose): T {
   const [value] = fc.sample(fc.noBias(arbitrary), { seed: random(2 ** 31 - 1), numRuns: 1 });
   // One run makes one value.
   return value as T;
-}
-
-/** A small generator with a seed (mulberry32). */
-function createRandom(seed: number): Random {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
 }

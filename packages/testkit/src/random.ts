@@ -16,3 +16,11 @@ export function createRandom(seed: number): Random {
 export function wholeBetween(random: Random, low: number, high: number): number {
   return low + Math.floor(random() * (high - low + 1));
 }
+
+/** Makes whole numbers from 0 up to but not including `below`. */
+export type Choose = (below: number) => number;
+
+export function createChoose(seed: number): Choose {
+  const random = createRandom(seed);
+  return (below) => Math.floor(random() * below);
+}
