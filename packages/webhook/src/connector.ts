@@ -41,6 +41,9 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
 }
 
+/** Addresses of each family that a connection tries. A name with a thousand would have each attempt knock at all. */
+const MOST_ADDRESSES = 8;
+
 /**
  * Makes connectors for undici. Every failure reaches the callback of a connector as an error that `toRequestError`
  * knows.
@@ -51,15 +54,17 @@ export function createConnectors(options: ConnectorOptions): ConnectionParts["cr
     extraCa === undefined ? {} : { ca: [...getCACertificates("default"), ...parseAuthorities(extraCa)] },
   );
 
+  const allowedOf = (addresses: readonly ResolvedAddress[], of: 4 | 6) =>
+    addresses.filter(({ address, family }) => family === of && options.guard.allows(address)).slice(0, MOST_ADDRESSES);
+
   async function open({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> {
     const isSecure = protocol === "https:";
     const portNumber = port === "" ? (isSecure ? 443 : 80) : Number(port);
     if (!options.guard.allowsPort(portNumber)) {
       throw new SendError(ADDRESS_REFUSED, `${hostname} is at port ${portNumber}, which webhooks may not reach`);
     }
-    const addresses = (await resolveHost(options.resolve, hostname)).filter(({ address }) =>
-      options.guard.allows(address),
-    );
+    const resolved = await resolveHost(options.resolve, hostname);
+    const addresses = [...allowedOf(resolved, 4), ...allowedOf(resolved, 6)];
     if (addresses.length === 0) {
       throw new SendError(ADDRESS_REFUSED, `${hostname} is in a network that webhooks may not reach`);
     }

@@ -100,6 +100,16 @@ describe("a name in the URL", () => {
     expect(targets.map(({ addresses }) => addresses)).toEqual([ipv4("93.184.215.14")]);
   });
 
+  it("is connected to at a few addresses of each family when it has a thousand", async () => {
+    const receiver = await useReceiver();
+    const { targets, openSocket } = recordingOpener(receiver.port);
+    const many = Array.from({ length: 1_000 }, (_, at) => `93.184.${at >> 8}.${at & 255}`);
+    const ipv6 = { address: "2606:4700:4700::1111", family: 6 as const };
+    const sender = useSender({ allowNetworks: [], openSocket, resolve: async () => [...ipv4(...many), ipv6] });
+    expect((await attemptTo(sender, ["http://many.example/"]).settled).settlement.outcome).toBe("delivered");
+    expect(targets.map(({ addresses }) => addresses)).toEqual([[...ipv4(...many.slice(0, 8)), ipv6]]);
+  });
+
   it("is connected to at the address that was checked when its answer changes in between (rebinding)", async () => {
     const receiver = await useReceiver();
     const { targets, openSocket } = recordingOpener(receiver.port);
