@@ -7,7 +7,7 @@ export interface DeadLetterNumbers {
   readonly offset: number;
   readonly timeMs: number;
   /** See GroupedDeadLetters. */
-  readonly alike: number;
+  readonly groupId: number;
   /** The id of the event's name, as `DeadLetterRowTable.eventId` returns it; NONE without a name. */
   readonly event: number;
   /** The users that it is about, as `textHash` makes them, two for an alias; NONE for no user. */
@@ -17,7 +17,7 @@ export interface DeadLetterNumbers {
   readonly userBytes: number;
 }
 
-const AT = { offset: 0, timeMs: 8, alike: 16, event: 20, user: 24, otherUser: 28, userBytes: 32 } as const;
+const AT = { offset: 0, timeMs: 8, groupId: 16, event: 20, user: 24, otherUser: 28, userBytes: 32 } as const;
 const NUMBERS_BYTES = 34;
 /** SQLite appends a digit to the numbers, which tells whether the row is marked. */
 const ROW_BYTES = NUMBERS_BYTES + 1;
@@ -28,7 +28,7 @@ export function packNumbers(numbers: DeadLetterNumbers): Uint8Array {
   const view = new DataView(bytes.buffer);
   view.setFloat64(AT.offset, numbers.offset);
   view.setFloat64(AT.timeMs, numbers.timeMs);
-  view.setUint32(AT.alike, numbers.alike);
+  view.setUint32(AT.groupId, numbers.groupId);
   view.setUint32(AT.event, numbers.event);
   view.setUint32(AT.user, numbers.user);
   view.setUint32(AT.otherUser, numbers.otherUser);
@@ -67,13 +67,13 @@ export function lastOffset({ rows }: DeadLetterRows): number | undefined {
 export function eachRow({ rows, users }: DeadLetterRows, partition: number, visit: (row: DeadLetterRow) => void): void {
   const view = new DataView(rows.buffer, rows.byteOffset, rows.byteLength);
   const texts = Buffer.from(users.buffer, users.byteOffset, users.byteLength).toString("latin1");
-  const numbers = { offset: 0, timeMs: 0, alike: 0, event: 0, user: 0, otherUser: 0, userBytes: 0 };
+  const numbers = { offset: 0, timeMs: 0, groupId: 0, event: 0, user: 0, otherUser: 0, userBytes: 0 };
   const row = { ...numbers, partition, isTried: false, users: "" };
   let usersAt = 0;
   for (let at = 0; at < rows.length; at += ROW_BYTES) {
     row.offset = view.getFloat64(at + AT.offset);
     row.timeMs = view.getFloat64(at + AT.timeMs);
-    row.alike = view.getUint32(at + AT.alike);
+    row.groupId = view.getUint32(at + AT.groupId);
     row.event = view.getUint32(at + AT.event);
     row.user = view.getUint32(at + AT.user);
     row.otherUser = view.getUint32(at + AT.otherUser);

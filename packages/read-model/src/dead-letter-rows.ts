@@ -72,7 +72,7 @@ export class DeadLetterRowTable {
       INSERT INTO letter_events (event, entries) VALUES (?, 1)
       ON CONFLICT DO UPDATE SET entries = entries + 1 RETURNING id`);
     this.#add = database.prepare("INSERT OR REPLACE INTO letter_rows VALUES (?, ?, ?, ?, ?, ?, ?)");
-    // A row that is marked already is left alone, with its entry in the index of `alike-counts.ts`.
+    // A row that is marked already is left alone, with its entry in the index of `group-counts.ts`.
     this.#mark = database.prepare(
       "UPDATE letter_rows SET tried = 1 WHERE (log_partition, log_offset) = (?, ?) AND tried = 0",
     );
@@ -91,12 +91,12 @@ export class DeadLetterRowTable {
   add(entry: ProjectionEntry, isTried: boolean): void {
     const { partition, offset, timeMs, destinationId, kind } = entry;
     const { sourceId, type, errors, event, userIds } = factsFromEntry(entry);
-    const alike = Number(this.#common.get(destinationId, kind, sourceId, type, JSON.stringify(errors))?.["id"]);
+    const groupId = Number(this.#common.get(destinationId, kind, sourceId, type, JSON.stringify(errors))?.["id"]);
     const eventId = event === null ? NONE : Number(this.#event.get(event)?.["id"]);
     const [user = NONE, otherUser = NONE] = userIds.map(textHash);
     const users = Buffer.from(entry.users, "latin1");
-    const numbers = { offset, timeMs, alike, event: eventId, user, otherUser, userBytes: users.length };
-    this.#add.run(partition, offset, alike, eventId, packNumbers(numbers), isTried ? 1 : 0, users);
+    const numbers = { offset, timeMs, groupId, event: eventId, user, otherUser, userBytes: users.length };
+    this.#add.run(partition, offset, groupId, eventId, packNumbers(numbers), isTried ? 1 : 0, users);
   }
 
   remove({ partition, offset }: Pick<ProjectionEntry, "partition" | "offset">): void {
@@ -111,7 +111,8 @@ export class DeadLetterRowTable {
     this.#mark.run(partition, offset);
   }
 
-  alike(): readonly GroupedDeadLetters[] {
+  /** All groups that have a dead letter. */
+  groups(): readonly GroupedDeadLetters[] {
     const rows = this.#database.prepare(`SELECT id, ${COMMON_COLUMNS} FROM letters_alike`).all();
     return rows.map((row) => ({
       id: Number(row["id"]),

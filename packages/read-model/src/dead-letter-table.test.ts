@@ -90,16 +90,16 @@ it("NR1: each dead letter that is held has its row, with what it has in common w
       const table = open(maxEntries);
       for (const each of read) table.add([entryOf(each), entryOf(each)]);
       const held = table.projection.newest({ limit: 1000 }).toSorted((one, other) => one.offset - other.offset);
-      const alike = new Map(table.rows.alike().map((each) => [each.id, each]));
+      const groups = new Map(table.rows.groups().map((each) => [each.id, each]));
       const rows = rowsOf(table, { withUsers: false });
-      const found = rows.map(({ alike: id, offset, timeMs }) => ({ ...alike.get(id), offset, timeMs }));
+      const found = rows.map(({ groupId: id, offset, timeMs }) => ({ ...groups.get(id), offset, timeMs }));
       expect(found).toMatchObject(
         held.map(({ offset, timeMs, destinationId, kind, detail }) => {
           const { sourceId, type, errors } = JSON.parse(detail);
           return { offset, timeMs, destinationId, reason: kind, sourceId, type, errors };
         }),
       );
-      expect(new Set(rows.map(({ alike: id }) => id)).size).toBe(alike.size);
+      expect(new Set(rows.map(({ groupId: id }) => id)).size).toBe(groups.size);
       for (const event of EVENTS) {
         const id = table.rows.eventId(event);
         const named = rows.filter((row) => row.event === id).map(({ offset }) => offset);

@@ -11,7 +11,6 @@
  *      dead letters is read first, and also once the projections have dropped what said so.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { AlikeCounter } from "./alike-counts.ts";
 import { replayedFrom } from "./dead-letter-entry.ts";
 import {
   type DeadLetterHour,
@@ -21,6 +20,7 @@ import {
 } from "./dead-letter-hours.ts";
 import { DELIVERED_BITS, deliveredBits, diedAgainBits, SENT_LONG_AGO } from "./dead-letter-mark.ts";
 import { DeadLetterRowTable } from "./dead-letter-rows.ts";
+import { GroupCounter } from "./group-counts.ts";
 import { Projection, type ProjectionOptions } from "./projection.ts";
 import type { ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
@@ -38,7 +38,7 @@ export class DeadLetterTable {
   readonly #setMark: StatementSync;
   readonly projection: Projection;
   readonly rows: DeadLetterRowTable;
-  readonly alike: AlikeCounter;
+  readonly groups: GroupCounter;
 
   constructor(database: DatabaseSync, options: DeadLetterTableOptions) {
     this.#options = options;
@@ -46,7 +46,7 @@ export class DeadLetterTable {
     this.projection = new Projection(database, { ...options, onDropped: (entry) => this.#uncount(entry) });
     this.#hours = new DeadLetterHours(database, options);
     this.rows = new DeadLetterRowTable(database);
-    this.alike = new AlikeCounter(database, name);
+    this.groups = new GroupCounter(database, name);
     // What was delivered since is looked at no more: its row is marked too (NR2 of dead-letter-rows.ts).
     this.#diedBefore = database.prepare(`
       SELECT * FROM ${name} INDEXED BY ${name}_by_message

@@ -1,11 +1,11 @@
 /** The store for other threads: the same methods, each a call to the store's thread. */
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
-import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
 import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
+import type { GroupCounts, GroupCountsQuery } from "./group-counts.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import { type PackedProjections, packProjections } from "./packed-entries.ts";
 import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSearch } from "./projection.ts";
@@ -29,7 +29,7 @@ export const STORE_QUESTIONS = [
   ] as const),
   ...([
     "deadLetterRows",
-    "alikeCounts",
+    "groupCounts",
     "at",
     "counts",
     "outcomes",
@@ -58,8 +58,8 @@ export interface StoreQuestions {
   groupedDeadLetters(): Promise<readonly GroupedDeadLetters[]>;
   deadLetterEvent(event: string): Promise<number | null>;
   deadLetterRows(query: DeadLetterRowsQuery): Promise<DeadLetterRows>;
-  /** How many dead letters are alike, beside the rows of a few; null where too many rows would be looked at. */
-  alikeCounts(query: AlikeCountsQuery): Promise<AlikeCounts | null>;
+  /** The sizes of groups of dead letters, beside the rows of a few; null where too many rows would be looked at. */
+  groupCounts(query: GroupCountsQuery): Promise<GroupCounts | null>;
   /** Notes of the dead letters at these places that a replay sent them long ago (LM3 of dead-letter-mark.ts). */
   noteSent(places: readonly ProjectionCursor[]): Promise<void>;
   /** The entries at these places that the store holds. */

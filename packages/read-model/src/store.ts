@@ -20,13 +20,13 @@ import { OTHER } from "@posthaste/core/event/event";
 import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
-import type { AlikeCounts, AlikeCountsQuery } from "./alike-counts.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
 import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import { DeadLetterTable } from "./dead-letter-table.ts";
 import { DeliveryTable } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
+import type { GroupCounts, GroupCountsQuery } from "./group-counts.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
 import {
   type CountQuery,
@@ -201,7 +201,7 @@ export class Store {
   }
 
   groupedDeadLetters(): readonly GroupedDeadLetters[] {
-    return this.#deadLetters.rows.alike();
+    return this.#deadLetters.rows.groups();
   }
 
   deadLetterEvent(event: string): number | null {
@@ -212,8 +212,8 @@ export class Store {
     return this.#deadLetters.rows.rows(query);
   }
 
-  alikeCounts(query: AlikeCountsQuery): AlikeCounts | null {
-    return this.#deadLetters.alike.counts(query);
+  groupCounts(query: GroupCountsQuery): GroupCounts | null {
+    return this.#deadLetters.groups.counts(query);
   }
 
   at(name: ProjectionName, places: readonly ProjectionCursor[]): readonly ProjectionEntry[] {

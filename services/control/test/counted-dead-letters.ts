@@ -174,7 +174,7 @@ export function modelOf(store: Store): ModelOfStore {
     groupedDeadLetters: async () => store.groupedDeadLetters(),
     deadLetterEvent: async (event) => store.deadLetterEvent(event),
     deadLetterRows: async (query) => store.deadLetterRows(query),
-    alikeCounts: async (query) => store.alikeCounts(query),
+    groupCounts: async (query) => store.groupCounts(query),
     outcomes: async (name, messageIds) => store.outcomes(name, messageIds),
     newest: async (name, query) => store.newest(name, query),
   };
@@ -194,9 +194,9 @@ export function rangesOf(store: Store): readonly PlannedRange[] {
     .map(({ partition, from, next }) => ({ partition, start: from, end: Math.max(from, next - 1) }));
 }
 
-/** A model that never tells how many are alike, so that all rows are read. */
-export function withoutAlike(readModel: ModelOfStore): ModelOfStore {
-  return { ...readModel, alikeCounts: async () => null };
+/** A model that never tells the sizes of groups, so that all rows are read. */
+export function withoutGroups(readModel: ModelOfStore): ModelOfStore {
+  return { ...readModel, groupCounts: async () => null };
 }
 
 /** All that a count tells. */

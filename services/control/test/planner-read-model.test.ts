@@ -54,7 +54,7 @@ beforeAll(async () => {
   const notAsked = () => Promise.reject(new TypeError());
   const none = {
     ...{ search: notAsked, at: notAsked, deadLetterHours: notAsked },
-    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, alikeCounts: notAsked },
+    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, groupCounts: notAsked },
   };
   nobody = { heldDeadLetters: async () => ({ topicId: "", ranges: [] }), ...none };
 });
@@ -77,7 +77,7 @@ async function count(
   const causeOf = ({ offset }: { readonly offset: number }) => (offset % 4 === 1 ? ("deliveredSince" as const) : null);
   const judge = {
     judge: async (found: readonly JudgedDeadLetter[]) => found.map(({ facts }) => causeOf(facts)),
-    byRow: () => ({ needsUsers: false, ofAlike: () => ({ causeOf, leavesNone: false }) }),
+    byRow: () => ({ needsUsers: false, ofGroup: () => ({ causeOf, leavesNone: false }) }),
   };
   const said: Record<string, unknown>[] = [];
   const silent = () => {};
@@ -185,7 +185,7 @@ it("PL3: a count of which it dropped some meanwhile is thrown away", async () =>
       const { start } = query;
       return await readModel.deadLetterRows({ ...query, start: start + raised });
     },
-    alikeCounts: async () => null,
+    groupCounts: async () => null,
     groupedDeadLetters: () => readModel.groupedDeadLetters(),
     deadLetterEvent: (event) => readModel.deadLetterEvent(event),
     at: (projection, places) => readModel.at(projection, places),

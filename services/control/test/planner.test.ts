@@ -47,10 +47,10 @@ function plannerWith(judge: Judge, heldDeadLetters = nothingHeld): Planner {
   const deadLetterTopic = { refresh: async () => null };
   const none = {
     ...{ search: notAsked, at: notAsked, deadLetterHours: notAsked },
-    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, alikeCounts: notAsked },
+    ...{ groupedDeadLetters: notAsked, deadLetterEvent: notAsked, deadLetterRows: notAsked, groupCounts: notAsked },
   };
   const readModel = { heldDeadLetters, ...none };
-  const byRow = () => ({ needsUsers: false, ofAlike: () => ({ causeOf: () => null, leavesNone: true }) });
+  const byRow = () => ({ needsUsers: false, ofGroup: () => ({ causeOf: () => null, leavesNone: true }) });
   return new Planner({ ...reading, judge: { judge, byRow }, past, deadLetterTopic, readModel, clock, log: SILENT_LOG });
 }
 const notAsked = () => Promise.reject(new TypeError("the read model is asked"));

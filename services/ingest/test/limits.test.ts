@@ -116,8 +116,8 @@ describe("sizes", () => {
     const context = { library: { name: "go" }, page: { title: "x".repeat(8_000) } };
     expect(await post(JSON.stringify({ batch, context }))).toBe(200);
     // The same without ids becomes a megabyte of some two hundred bytes.
-    const alike = batch.map(({ messageId: _, ...call }) => call);
-    expect(await post(JSON.stringify({ batch: alike.slice(0, 128), context }))).toBe(413);
+    const equalCalls = batch.map(({ messageId: _, ...call }) => call);
+    expect(await post(JSON.stringify({ batch: equalCalls.slice(0, 128), context }))).toBe(413);
   });
 
   it("are the same for a call in a batch, which is rejected without the others", async () => {

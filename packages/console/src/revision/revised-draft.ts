@@ -29,11 +29,11 @@ export function useRevisedDraft<Kept extends { readonly revision: number }, Draf
 ): RevisedDraft<Kept, Draft> {
   const [opened, setOpened] = useState(present);
   const [draft, setDraft] = useState(() => draftOf(present));
-  const isAlike = (one: Draft, other: Draft) => JSON.stringify(patchOf(one, 0)) === JSON.stringify(patchOf(other, 0));
-  const isChanged = !isAlike(draft, draftOf(opened));
+  const isSame = (one: Draft, other: Draft) => JSON.stringify(patchOf(one, 0)) === JSON.stringify(patchOf(other, 0));
+  const isChanged = !isSame(draft, draftOf(opened));
   const begin = (kept: Kept, sent?: Draft): void => {
     setOpened(kept);
-    setDraft((typed) => (sent !== undefined && !isAlike(typed, sent) ? typed : draftOf(kept)));
+    setDraft((typed) => (sent !== undefined && !isSame(typed, sent) ? typed : draftOf(kept)));
   };
   if (present.revision > opened.revision && !isChanged) begin(present);
   return { opened, draft, isChanged, setDraft, begin };

@@ -92,11 +92,11 @@ export class Permit<T extends AdmissionRequest> implements Waiter {
   leaveOut(line: UrlLine<T>, cause: DeferralCause): void {
     this.lines = this.lines.filter((each) => each !== line);
     const part = partOf([line], cause);
-    const alike = this.deferred.find((each) => each.cause === cause && each.notBeforeMs === part.notBeforeMs);
+    const sameCause = this.deferred.find((each) => each.cause === cause && each.notBeforeMs === part.notBeforeMs);
     this.deferred =
-      alike === undefined
+      sameCause === undefined
         ? [...this.deferred, part]
-        : this.deferred.map((each) => (each === alike ? { ...each, urls: [...each.urls, ...part.urls] } : each));
+        : this.deferred.map((each) => (each === sameCause ? { ...each, urls: [...each.urls, ...part.urls] } : each));
   }
 
   /** Refuses the permit: leaves out every URL that is left, so that nothing of the delivery goes now. */

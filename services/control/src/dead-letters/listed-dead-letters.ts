@@ -38,7 +38,7 @@ export type DeadLettersReadModel = Pick<
   | "groupedDeadLetters"
   | "deadLetterEvent"
   | "deadLetterRows"
-  | "alikeCounts"
+  | "groupCounts"
 >;
 
 /**

@@ -11,9 +11,9 @@ import { type DeadLetterRow, textHash } from "@posthaste/read-model/dead-letter-
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
 
 export interface RowFilter {
-  readonly fitsAlike: (deadLetters: GroupedDeadLetters) => boolean;
+  readonly fitsGroup: (deadLetters: GroupedDeadLetters) => boolean;
   /** Whether the filter goes by what dead letters have in common alone: every row of those fits. */
-  readonly isOfAlike: boolean;
+  readonly isOfGroup: boolean;
   /** Null where only the whole dead letter tells. */
   readonly fitsRow: (row: DeadLetterRow) => boolean | null;
 }
@@ -30,14 +30,14 @@ const BLANK: DeadLetterFacts = {
  */
 export function rowFilter(filter: DeadLetterFilter, eventId?: number | null): RowFilter {
   const { userId, event, messageIds, sinceMs, untilMs, places, ...common } = filter;
-  const [ofAlike, ofRow] = [deadLetterCheck(common), deadLetterCheck({ sinceMs, untilMs, places })];
+  const [ofGroup, ofRow] = [deadLetterCheck(common), deadLetterCheck({ sinceMs, untilMs, places })];
   const isOfRows = sinceMs !== undefined || untilMs !== undefined || places !== undefined;
   const isOfEvent = event !== undefined && eventId !== undefined;
   const user = userId === undefined ? null : textHash(userId);
   const told = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
   return {
-    fitsAlike: (deadLetters) => ofAlike({ ...BLANK, ...deadLetters }),
-    isOfAlike: told === true && !isOfRows && !isOfEvent,
+    fitsGroup: (deadLetters) => ofGroup({ ...BLANK, ...deadLetters }),
+    isOfGroup: told === true && !isOfRows && !isOfEvent,
     fitsRow: (row) => {
       if (isOfEvent && row.event !== eventId) return false;
       if (user !== null && row.user !== user && row.otherUser !== user) return false;

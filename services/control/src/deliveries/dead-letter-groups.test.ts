@@ -5,15 +5,15 @@ import { type DeadLetterGroup, type GroupPlace, groupDeadLetters, remedyOf } fro
 import type { VisibleHour } from "./visible-dead-letters.ts";
 
 const HOUR_MS = 3_600_000;
-const ALIKE = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
+const IN_COMMON = { destinationId: "dst_1", kind: "window_expired", reasonClass: "receiver", error: "503" };
 
 /** Dead letters of one destination in three hours, the newest first, and a lone one of another. */
 const DEAD_LETTERS = [
-  { ...ALIKE, timeMs: 7 * HOUR_MS + 900, offset: 9 },
-  { ...ALIKE, timeMs: 7 * HOUR_MS + 100, offset: 8 },
-  { ...ALIKE, timeMs: 5 * HOUR_MS + 500, offset: 7 },
-  { ...ALIKE, destinationId: "dst_2", error: null, timeMs: 4 * HOUR_MS, offset: 2 },
-  { ...ALIKE, timeMs: 3 * HOUR_MS, offset: 1 },
+  { ...IN_COMMON, timeMs: 7 * HOUR_MS + 900, offset: 9 },
+  { ...IN_COMMON, timeMs: 7 * HOUR_MS + 100, offset: 8 },
+  { ...IN_COMMON, timeMs: 5 * HOUR_MS + 500, offset: 7 },
+  { ...IN_COMMON, destinationId: "dst_2", error: null, timeMs: 4 * HOUR_MS, offset: 2 },
+  { ...IN_COMMON, timeMs: 3 * HOUR_MS, offset: 1 },
 ];
 
 const GROUPED = [
@@ -53,22 +53,30 @@ async function* one(): AsyncGenerator<ProjectionEntry> {
   for (const each of DEAD_LETTERS) yield entryOf(each);
 }
 
-it("dead letters are grouped alike, by the hour as they were counted and one by one", async () => {
+it("dead letters are in the same groups, by the hour as they were counted and one by one", async () => {
   const hours = [
     {
-      ...{ ...ALIKE, hourMs: 3 * HOUR_MS, count: 1, open: 1, deliveredSince: 0 },
+      ...{ ...IN_COMMON, hourMs: 3 * HOUR_MS, count: 1, open: 1, deliveredSince: 0 },
       ...{ firstMs: 3 * HOUR_MS, lastMs: 3 * HOUR_MS, sample: "0:1" },
     },
     {
-      ...{ ...ALIKE, hourMs: 5 * HOUR_MS, count: 1, open: 0, deliveredSince: 0 },
+      ...{ ...IN_COMMON, hourMs: 5 * HOUR_MS, count: 1, open: 0, deliveredSince: 0 },
       ...{ firstMs: 5 * HOUR_MS + 500, lastMs: 5 * HOUR_MS + 500, sample: "0:7" },
     },
     {
-      ...{ ...ALIKE, hourMs: 7 * HOUR_MS, count: 2, open: 1, deliveredSince: 1 },
+      ...{ ...IN_COMMON, hourMs: 7 * HOUR_MS, count: 2, open: 1, deliveredSince: 1 },
       ...{ firstMs: 7 * HOUR_MS + 100, lastMs: 7 * HOUR_MS + 900, sample: "0:9" },
     },
     {
-      ...{ ...ALIKE, destinationId: "dst_2", error: null, hourMs: 4 * HOUR_MS, count: 1, open: 1, deliveredSince: 0 },
+      ...{
+        ...IN_COMMON,
+        destinationId: "dst_2",
+        error: null,
+        hourMs: 4 * HOUR_MS,
+        count: 1,
+        open: 1,
+        deliveredSince: 0,
+      },
       ...{ firstMs: 4 * HOUR_MS, lastMs: 4 * HOUR_MS, sample: "0:2" },
     },
   ] satisfies readonly VisibleHour[];
@@ -89,7 +97,7 @@ it("groups with the most open dead letters come first, then the largest, and eac
     ["g", 9, 9],
   ];
   let hours = counts.map(([destinationId, count, deliveredSince]) => ({
-    ...{ ...ALIKE, destinationId, count, open: count - deliveredSince, deliveredSince },
+    ...{ ...IN_COMMON, destinationId, count, open: count - deliveredSince, deliveredSince },
     ...{ hourMs: 0, firstMs: 1, lastMs: 1, sample: "0:1" },
   }));
   const shown: string[] = [];

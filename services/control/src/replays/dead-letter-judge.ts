@@ -51,11 +51,11 @@ export interface Judging {
 /** Judges by rows of the read model. */
 export interface RowJudge {
   readonly needsUsers: boolean;
-  readonly ofAlike: (deadLetters: GroupedDeadLetters) => AlikeJudge;
+  readonly ofGroup: (deadLetters: GroupedDeadLetters) => GroupJudge;
 }
 
-/** Judges dead letters that are alike. */
-export interface AlikeJudge {
+/** Judges dead letters of one group. */
+export interface GroupJudge {
   /** Why a dead letter is skipped; null for none, undefined where only the whole dead letter tells. */
   readonly causeOf: (row: DeadLetterRow) => SkipCause | null | undefined;
   /** Nothing leaves a dead letter out whose row is not marked (NR2 of dead-letter-rows.ts). */
@@ -117,7 +117,7 @@ export class DeadLetterJudge {
     const needsUsers = suppressed.size > 0;
     return {
       needsUsers,
-      ofAlike: (deadLetters) => {
+      ofGroup: (deadLetters) => {
         const [isPurged, isReplayed] = [purged(deadLetters), replayed(deadLetters)];
         const ofDestination = this.#causeOfDestination(deadLetters.destinationId);
         const ofAll = deadLetters.reason === "suppressed" ? "suppressed" : ofDestination;

@@ -6,12 +6,12 @@
 import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { addSkipped, NONE_SKIPPED, type SkipCause, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
-import type { AlikeCounts, AlikeCountsQuery } from "@posthaste/read-model/alike-counts";
 import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "@posthaste/read-model/dead-letter-row";
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
+import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
 import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
-import type { AlikeJudge, DeadLetterJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
+import type { DeadLetterJudge, GroupJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
@@ -30,8 +30,8 @@ export interface DeadLetterCount {
 
 type Counted = Omit<DeadLetterCount, "count"> & { count: number };
 
-/** Dead letters that are alike, which have some of their answers in common. */
-interface AlikeCount extends AlikeJudge {
+/** Dead letters of one group, which have some of their answers in common. */
+interface GroupCount extends GroupJudge {
   readonly fits: boolean;
   readonly count: Counted;
 }
@@ -51,8 +51,8 @@ export class PlanCount {
   readonly #fits: ReturnType<typeof deadLetterCheck>;
   readonly #counts = new Map<string, Counted>();
   #fitsRow: RowFilter["fitsRow"] = () => null;
-  #isOfAlike = false;
-  readonly #alike = new Map<number, AlikeCount>();
+  #isOfGroup = false;
+  readonly #groups = new Map<number, GroupCount>();
   /** The newest rows that matched, newest first. Cursors are used again, since there may be a million rows. */
   readonly #newest: KeptCursor[] = [];
   readonly #left = new LeftPlaces();
@@ -109,20 +109,20 @@ export class PlanCount {
   }
 
   /**
-   * Prepares for rows, which name `alike` and the filter's event by numbers. Answers whether `takeRows` needs the users
-   * of rows.
+   * Prepares for rows, which name `groups` and the filter's event by numbers. Answers whether `takeRows` needs the
+   * users of rows.
    */
-  beginRows(alike: readonly GroupedDeadLetters[], eventId: number | null): boolean {
+  beginRows(groups: readonly GroupedDeadLetters[], eventId: number | null): boolean {
     const { judge, past } = this.#parts;
-    const { fitsAlike, fitsRow, isOfAlike } = rowFilter(this.plan.filter, eventId);
+    const { fitsGroup, fitsRow, isOfGroup } = rowFilter(this.plan.filter, eventId);
     this.#fitsRow = fitsRow;
-    this.#isOfAlike = isOfAlike;
+    this.#isOfGroup = isOfGroup;
     const rowJudge = this.plan.purpose === "replay" ? judge.byRow(judgingOf(this.plan)) : purgeJudge(past);
-    for (const deadLetters of alike) {
+    for (const deadLetters of groups) {
       const { destinationId, reason, errors, type } = deadLetters;
-      this.#alike.set(deadLetters.id, {
-        ...rowJudge.ofAlike(deadLetters),
-        fits: fitsAlike(deadLetters),
+      this.#groups.set(deadLetters.id, {
+        ...rowJudge.ofGroup(deadLetters),
+        fits: fitsGroup(deadLetters),
         count: this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }),
       });
     }
@@ -130,27 +130,27 @@ export class PlanCount {
   }
 
   /**
-   * What `takeAlike` needs: it takes dead letters that fit and are not skipped by how many are alike, and each other
-   * one that fits by its row. Null where the filter goes by more than dead letters have in common, or each is such
-   * another one.
+   * What `takeGroups` needs: it takes dead letters that fit and are not skipped by the size of their group, and each
+   * other one that fits by its row. Null where the filter goes by more than dead letters have in common, or each is
+   * such another one.
    */
-  alikeAsked(): Pick<AlikeCountsQuery, "apart" | "newestOf" | "newest"> | null {
-    if (!this.#isOfAlike) return null;
-    const fitting = [...this.#alike].filter(([, { fits }]) => fits);
+  groupsAsked(): Pick<GroupCountsQuery, "apart" | "newestOf" | "newest"> | null {
+    if (!this.#isOfGroup) return null;
+    const fitting = [...this.#groups].filter(([, { fits }]) => fits);
     const idsOf = (isSummed: boolean) =>
       fitting.flatMap(([id, { leavesNone }]) => (leavesNone === isSummed ? [id] : []));
     const [apart, newestOf] = [idsOf(false), idsOf(true)];
     return apart.length > 0 && newestOf.length === 0 ? null : { apart, newestOf, newest: SAMPLES };
   }
 
-  /** Takes dead letters by how many are alike, as `alikeAsked` asked. Answers as `takeRows`. */
-  takeAlike({ counts, apart, newest }: AlikeCounts): readonly ProjectionCursor[] {
+  /** Takes dead letters by the size of their group, as `groupsAsked` asked. Answers as `takeRows`. */
+  takeGroups({ counts, apart, newest }: GroupCounts): readonly ProjectionCursor[] {
     for (const [id, count] of counts) {
       this.looked += count;
-      const alike = this.#alike.get(id);
-      if (alike?.fits !== true) continue;
+      const group = this.#groups.get(id);
+      if (group?.fits !== true) continue;
       this.matched += count;
-      alike.count.count += count;
+      group.count.count += count;
     }
     for (const deadLetter of newest) this.#keepNewest(deadLetter);
     return apart.flatMap((rows) => this.takeRows(rows.partition, rows));
@@ -162,11 +162,11 @@ export class PlanCount {
     const leftOut = { ...this.leftOut };
     const leave = this.#left.of(partition);
     eachRow(rows, partition, (row) => {
-      const alike = this.#alike.get(row.alike);
-      const fits = alike?.fits === true && this.#fitsRow(row);
-      if (alike === undefined || fits === false) return;
-      const cause = fits === null ? undefined : alike.causeOf(row);
-      if (cause === null) this.#matchRow(alike, row);
+      const group = this.#groups.get(row.groupId);
+      const fits = group?.fits === true && this.#fitsRow(row);
+      if (group === undefined || fits === false) return;
+      const cause = fits === null ? undefined : group.causeOf(row);
+      if (cause === null) this.#matchRow(group, row);
       else if (cause === undefined) whole.push(cursorOf(row));
       else {
         leftOut[cause] += 1;
@@ -208,7 +208,7 @@ export class PlanCount {
     this.#countOf({ destinationId, reason, error: errors[0] ?? null, type }).count += 1;
   }
 
-  #matchRow({ count }: AlikeCount, row: DeadLetterRow): void {
+  #matchRow({ count }: GroupCount, row: DeadLetterRow): void {
     this.matched += 1;
     count.count += 1;
     this.#keepNewest(row);
@@ -266,7 +266,7 @@ function purgeJudge(past: PastPlans): RowJudge {
   const purged = past.purgedRows();
   return {
     needsUsers: false,
-    ofAlike: (deadLetters) => {
+    ofGroup: (deadLetters) => {
       const isPurged = purged(deadLetters);
       return {
         leavesNone: isPurged === null,

@@ -13,7 +13,7 @@ import type { HeldPlan, ReplayStore } from "./replay-store.ts";
 export type DeadLetterTest = (deadLetter: DeadLetterFacts) => boolean;
 /** The test of a dead letter by its row; null where only the whole dead letter tells. */
 export type RowTest = (row: DeadLetterRow) => boolean | null;
-/** The test for dead letters that are alike; null where it holds for none of them. */
+/** The test for dead letters of one group; null where it holds for none of them. */
 export type RowsTest = (deadLetters: GroupedDeadLetters) => RowTest | null;
 type PlaceTest = (place: Pick<DeadLetterFacts, "partition" | "offset">) => boolean;
 
@@ -36,7 +36,7 @@ function namedBy({ ranges, leftOutPlaces }: ReplayPlan): PlaceTest {
 /** The test, by rows, for the dead letters that any of several plans names. */
 function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: PlaceTest }[]): RowsTest {
   return (deadLetters) => {
-    const ofThem = tests.filter(({ filter }) => filter.fitsAlike(deadLetters));
+    const ofThem = tests.filter(({ filter }) => filter.fitsGroup(deadLetters));
     if (ofThem.length === 0) return null;
     return (row) => {
       let isSure = true;

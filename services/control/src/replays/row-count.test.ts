@@ -19,7 +19,7 @@ import {
   rangesOf,
   storeOf,
   toldBy,
-  withoutAlike,
+  withoutGroups,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
@@ -31,7 +31,7 @@ it("PL3: a count by rows is the count one by one, whatever was asked for and wha
   await fc.assert(
     fc.asyncProperty(log, asked, known, fc.integer({ min: 3, max: 40 }), async (read, input, tables, maxEntries) => {
       const store = storeOf(read, maxEntries);
-      const readModel = withoutAlike(modelOf(store));
+      const readModel = withoutGroups(modelOf(store));
       const parts = partsOf(readModel, tables.past, tables.suppressed);
       const ranges = rangesOf(store);
       const begin = () => new PlanCount({ ...input, createdAtMs: 5 }, parts);
@@ -55,19 +55,19 @@ interface Asked {
   readonly again?: boolean;
 }
 
-/** Counts by how many dead letters are alike and by rows alone, which come to the same. */
+/** Counts by the size of their group and by rows alone, which come to the same. */
 async function countOf(store: Store, plans: readonly HeldPlan[], asked: Asked = {}): Promise<PlanCount> {
   const readModel = modelOf(store);
   const plan = { purpose: "replay" as const, filter: {}, again: false, createdAtMs: 5, ...asked };
-  const [byAlike, byRows] = await Promise.all(
-    [readModel, withoutAlike(readModel)].map(async (each) => {
+  const [byGroup, byRows] = await Promise.all(
+    [readModel, withoutGroups(readModel)].map(async (each) => {
       const count = new PlanCount(plan, partsOf(readModel, plans, null));
       await countRows(each, count, [{ partition: 0, start: 0, end: 10 }], new AbortController().signal);
       return count;
     }),
   );
   store.close();
-  expect(toldBy(byAlike as PlanCount)).toEqual(toldBy(byRows as PlanCount));
+  expect(toldBy(byGroup as PlanCount)).toEqual(toldBy(byRows as PlanCount));
   return byRows as PlanCount;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Counts the dead letters of a plan by their rows in the read model, or by how many dead letters are alike and the rows
+ * Counts the dead letters of a plan by their rows in the read model, or by the size of their group and the rows
  * of those alone that something sets apart, where these are few. A dead letter whose row does not tell enough is
  * counted whole.
  *
@@ -16,7 +16,7 @@ const PROJECTION = "dead_letters";
 /** How many rows are asked for at a time: a few milliseconds of either thread. */
 const STEP = 20_000;
 /**
- * The most rows that may be looked at beside the counts of alike dead letters, in one call: some tens of milliseconds
+ * The most rows that may be looked at beside the counts of groups, in one call: some tens of milliseconds
  * of the store's thread. Beyond that all rows are read, in steps.
  */
 const MOST_APART = 20_000;
@@ -42,7 +42,7 @@ export async function countRows(
   const { event } = count.plan.filter;
   const eventId = event === undefined ? null : await readModel.deadLetterEvent(event);
   const withUsers = count.beginRows(await readModel.groupedDeadLetters(), eventId);
-  if (!(await countAlike(readModel, count, ranges))) {
+  if (!(await countGroups(readModel, count, ranges))) {
     for (const range of ranges) {
       if (!signal.aborted) await countRange(readModel, { count, withUsers, range }, signal);
     }
@@ -51,17 +51,17 @@ export async function countRows(
   for (const { facts } of newest) count.sample(facts);
 }
 
-/** Counts by how many dead letters are alike; false, with nothing counted, where all rows must be read. */
-async function countAlike(
+/** Counts by the size of their group; false, with nothing counted, where all rows must be read. */
+async function countGroups(
   readModel: DeadLettersReadModel,
   count: PlanCount,
   ranges: readonly PlannedRange[],
 ): Promise<boolean> {
-  const asked = count.alikeAsked();
+  const asked = count.groupsAsked();
   if (asked === null) return false;
-  const counted = await readModel.alikeCounts({ ...asked, ranges, most: MOST_APART });
+  const counted = await readModel.groupCounts({ ...asked, ranges, most: MOST_APART });
   if (counted === null) return false;
-  await takeWhole(readModel, count, count.takeAlike(counted));
+  await takeWhole(readModel, count, count.takeGroups(counted));
   return true;
 }
 

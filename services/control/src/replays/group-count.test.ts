@@ -1,7 +1,7 @@
-/** Rules: PL3 of planner.ts, for a count by alike dead letters, and LK1 and LK2 of alike-counts.ts. */
+/** Rules: PL3 of planner.ts, for a count by groups, and LK1 and LK2 of group-counts.ts. */
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import type { AlikeCounts, AlikeCountsQuery } from "@posthaste/read-model/alike-counts";
 import { type DeadLetterRows, eachRow } from "@posthaste/read-model/dead-letter-row";
+import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
 import type { Store } from "@posthaste/read-model/store";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -22,7 +22,7 @@ import {
   rangesOf,
   storeOf,
   toldBy,
-  withoutAlike,
+  withoutGroups,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
@@ -37,19 +37,19 @@ function laterBy(ranges: readonly PlannedRange[], records: number): readonly Pla
   return ranges.map((range) => ({ ...range, start: Math.min(range.start + records, range.end) }));
 }
 
-/** A model that tells how many dead letters it counted by how many are alike. */
-function tellingAlike(readModel: ModelOfStore, onCounted: (deadLetters: number) => void): ModelOfStore {
+/** A model that tells how many dead letters it counted by the size of their group. */
+function tellingGroups(readModel: ModelOfStore, onCounted: (deadLetters: number) => void): ModelOfStore {
   return {
     ...readModel,
-    alikeCounts: async (query) => {
-      const answered = await readModel.alikeCounts(query);
+    groupCounts: async (query) => {
+      const answered = await readModel.groupCounts(query);
       if (answered !== null) onCounted([...answered.counts.values()].reduce((sum, count) => sum + count, 0));
       return answered;
     },
   };
 }
 
-it("PL3: a count by alike dead letters is the one by rows and one by one, whatever is skipped", async () => {
+it("PL3: a count by groups is the one by rows and one by one, whatever is skipped", async () => {
   const asked = fc.record({ filter: fc.oneof({ weight: 4, arbitrary: commonFilter }, filter), purpose, again });
   // Most dead letters are apart where most were tried, plans named most, or a user is suppressed.
   const few = fc.record({ past: fc.array(pastPlan, { maxLength: 1 }), suppressed: fc.constant(null) });
@@ -67,21 +67,21 @@ it("PL3: a count by alike dead letters is the one by rows and one by one, whatev
         const parts = partsOf(readModel, named.past, named.suppressed);
         const ranges = laterBy(rangesOf(store), later);
         const begin = () => new PlanCount({ ...input, createdAtMs: 5 }, parts);
-        const [byAlike, byRows, one] = [begin(), begin(), begin()];
-        const telling = tellingAlike(readModel, (deadLetters) => {
+        const [byGroup, byRows, one] = [begin(), begin(), begin()];
+        const telling = tellingGroups(readModel, (deadLetters) => {
           counted += deadLetters;
         });
-        await countRows(telling, byAlike, ranges, NEVER);
-        await countRows(withoutAlike(readModel), byRows, ranges, NEVER);
+        await countRows(telling, byGroup, ranges, NEVER);
+        await countRows(withoutGroups(readModel), byRows, ranges, NEVER);
         for await (const deadLetters of listedDeadLetters(readModel, input.filter, ranges)) await one.take(deadLetters);
-        expect(toldBy(byAlike)).toEqual(toldBy(byRows));
-        expect({ ...toldBy(byAlike), looked: one.looked }).toEqual(toldBy(one));
+        expect(toldBy(byGroup)).toEqual(toldBy(byRows));
+        expect({ ...toldBy(byGroup), looked: one.looked }).toEqual(toldBy(one));
         store.close();
       },
     ),
     { numRuns: process.env["POSTHASTE_LONG"] === "true" ? 200 : 80 },
   );
-  // By alike dead letters at all: how many they are is chance.
+  // By groups at all: their number is chance.
   expect(counted).toBeGreaterThan(0);
 });
 
@@ -91,8 +91,8 @@ function readByRows(store: Store, ranges: readonly PlannedRange[], apart: readon
   const places: string[] = [];
   for (const range of ranges) {
     eachRow(store.deadLetterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
-      if (row.isTried || apart.includes(row.alike)) places.push(`${row.partition}:${row.offset}`);
-      else counts.set(row.alike, (counts.get(row.alike) ?? 0) + 1);
+      if (row.isTried || apart.includes(row.groupId)) places.push(`${row.partition}:${row.offset}`);
+      else counts.set(row.groupId, (counts.get(row.groupId) ?? 0) + 1);
     });
   }
   return { counts: ofAny(counts), places: places.sort() };
@@ -117,7 +117,7 @@ it("LK1: each row of the ranges is counted once, as alike or apart, and the newe
       const ids = store.groupedDeadLetters().map(({ id }) => id);
       const apart = ids.filter((id) => id % (every + 1) === 0);
       const wanted = ids.filter((id) => !apart.includes(id) && id % (newestOf + 1) === 0);
-      const answered = store.alikeCounts({ ranges, apart, newestOf: wanted, newest, most: 1000 });
+      const answered = store.groupCounts({ ranges, apart, newestOf: wanted, newest, most: 1000 });
       const { counts, places } = readByRows(store, ranges, apart);
       expect(answered === null ? null : ofAny(answered.counts)).toEqual(counts);
       expect(placesOf(answered?.apart ?? []).toSorted()).toEqual(places);
@@ -138,7 +138,7 @@ function groupsOf(store: Store, ranges: readonly PlannedRange[], but: readonly s
   const groups = new Map<string, number>();
   for (const range of ranges) {
     eachRow(store.deadLetterRows({ ...range, limit: 1000, withUsers: false }), range.partition, (row) => {
-      groups.set(`${row.partition}:${row.offset}`, row.alike);
+      groups.set(`${row.partition}:${row.offset}`, row.groupId);
     });
   }
   for (const place of but) groups.delete(place);
@@ -153,10 +153,10 @@ const DEAD_LETTER: Omit<Read, "timeMs" | "messageId"> = {
 const SIX = [1, 2, 3, 4, 5, 6].map((timeMs): Read => ({ ...DEAD_LETTER, timeMs, messageId: `m-${timeMs}` }));
 const RANGE = { partition: 0, start: 0, end: 6 };
 
-function countsOf(query: Partial<AlikeCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX): AlikeCounts | null {
+function countsOf(query: Partial<GroupCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX): GroupCounts | null {
   const store = storeOf(log, 100);
   try {
-    return store.alikeCounts({ ...ALL, ranges: [RANGE], ...query });
+    return store.groupCounts({ ...ALL, ranges: [RANGE], ...query });
   } finally {
     store.close();
   }
@@ -164,7 +164,7 @@ function countsOf(query: Partial<AlikeCountsQuery>, log: Parameters<typeof store
 
 it("LK2: there is no answer where more rows would be looked at than the caller allows", () => {
   const tried: Attempt = { ...DEAD_LETTER, what: "attempt", status: 503, timeMs: 6, messageId: "m-2" };
-  const isAnswered = (query: Partial<AlikeCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX) =>
+  const isAnswered = (query: Partial<GroupCountsQuery>, log: Parameters<typeof storeOf>[0] = SIX) =>
     [1, 2, 3, 4, 5, 6].map((most) => countsOf({ ...query, most }, log) !== null);
   // Rows outside of the ranges, of a group that is asked for, and that are marked.
   expect(isAnswered({ ranges: [{ ...RANGE, start: 2, end: 5 }] })).toEqual([false, false, true, true, true, true]);

@@ -1,11 +1,11 @@
 /**
- * How many dead letters are alike within ranges of their topic, and the rows of the few that something sets apart: so a
- * plan of a million dead letters is counted without a look at a million rows.
+ * The size of each group of dead letters within ranges of their topic, and the rows of the few that something sets
+ * apart: so a plan of a million dead letters is counted without a look at a million rows.
  *
  * Owns: the index of the rows that are marked (NR2 of dead-letter-rows.ts).
  * LK1  Each row of the ranges is counted once: among the dead letters that it is like, or as a row apart. Both are of
  *      one moment.
- * LK2  The cost depends on the number of groups of alike dead letters, and of the rows that are apart or outside of the
+ * LK2  The cost depends on the number of groups, and of the rows that are apart or outside of the
  *      ranges; where more of these would be looked at than the caller allows, there is no answer.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
@@ -13,9 +13,9 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import type { DeadLetterRows } from "./dead-letter-row.ts";
 import type { ProjectionCursor } from "./projection-cursor.ts";
 
-export interface AlikeCountsQuery {
+export interface GroupCountsQuery {
   readonly ranges: readonly PlannedRange[];
-  /** The groups of alike dead letters, by `GroupedDeadLetters.id`, of which every row is asked for. */
+  /** The groups, by `GroupedDeadLetters.id`, of which every row is asked for. */
   readonly apart: readonly number[];
   /** The groups of which the newest dead letters are asked for, and how many dead letters of all of them. */
   readonly newestOf: readonly number[];
@@ -24,7 +24,7 @@ export interface AlikeCountsQuery {
   readonly most: number;
 }
 
-export interface AlikeCounts {
+export interface GroupCounts {
   /**
    * For each group, by `GroupedDeadLetters.id`, how many of its dead letters are in the ranges and not among `apart`.
    */
@@ -42,11 +42,11 @@ export interface RowsApart extends DeadLetterRows {
 interface Row {
   readonly partition: number;
   readonly offset: number;
-  readonly alike: number;
+  readonly groupId: number;
   readonly bytes: Uint8Array;
 }
 
-/** Dead letters that are alike. */
+/** Dead letters of one group. */
 interface Group {
   readonly id: number;
   readonly destinationId: string;
@@ -60,7 +60,7 @@ const NOBODY = new Uint8Array();
 const ROW_COLUMNS = `
   letter_rows.log_partition, letter_rows.log_offset, alike, CAST(numbers || tried AS BLOB) AS bytes`;
 
-export class AlikeCounter {
+export class GroupCounter {
   readonly #groups: StatementSync;
   readonly #between: StatementSync;
   readonly #marked: StatementSync;
@@ -91,21 +91,21 @@ export class AlikeCounter {
   }
 
   /** LK1; null where LK2 says so. */
-  counts(query: AlikeCountsQuery): AlikeCounts | null {
+  counts(query: GroupCountsQuery): GroupCounts | null {
     const groups = this.#groups.all().map(toGroup);
     const isIn = isInOf(query.ranges);
     const apart = this.#apart(groups, query, isIn);
     const outside = apart === null ? null : this.#outside(query, query.most - apart.length);
     if (apart === null || outside === null) return null;
     const counts = new Map(groups.map(({ id, entries }) => [id, entries]));
-    for (const alike of outside) counts.set(alike, (counts.get(alike) ?? 0) - 1);
-    for (const { alike } of apart) counts.set(alike, (counts.get(alike) ?? 0) - 1);
+    for (const groupId of outside) counts.set(groupId, (counts.get(groupId) ?? 0) - 1);
+    for (const { groupId } of apart) counts.set(groupId, (counts.get(groupId) ?? 0) - 1);
     const newest = this.#newestOf(query, counts, isIn);
     return newest === null ? null : { counts, apart: packed(apart), newest };
   }
 
   /** The rows of the ranges that are marked or of a group that is asked for; null where they are too many. */
-  #apart(groups: readonly Group[], { ranges, apart, most }: AlikeCountsQuery, isIn: IsIn): readonly Row[] | null {
+  #apart(groups: readonly Group[], { ranges, apart, most }: GroupCountsQuery, isIn: IsIn): readonly Row[] | null {
     const rows = ranges.flatMap(({ partition, start, end }) =>
       this.#marked.all(partition, start, end, most + 1).map(toRow),
     );
@@ -116,20 +116,20 @@ export class AlikeCounter {
     if (ofThem.reduce((sum, { entries }) => sum + entries, rows.length) > most) return null;
     for (const { destinationId, kind } of byName.values()) {
       const found = this.#unmarked.all(destinationId, kind).map(toRow);
-      rows.push(...found.filter(({ partition, offset, alike }) => asked.has(alike) && isIn(partition, offset)));
+      rows.push(...found.filter(({ partition, offset, groupId }) => asked.has(groupId) && isIn(partition, offset)));
     }
     return rows;
   }
 
   /** For each row outside of the ranges the group of its dead letter; null where they are too many. */
-  #outside({ ranges }: AlikeCountsQuery, most: number): readonly number[] | null {
+  #outside({ ranges }: GroupCountsQuery, most: number): readonly number[] | null {
     const outside: number[] = [];
     let from: readonly [number, number] = [0, 0];
     const ascending = ranges.toSorted((a, b) => a.partition - b.partition || a.start - b.start);
     const last = { partition: Number.MAX_SAFE_INTEGER, start: 0, end: 0 };
     for (const { partition, start, end } of [...ascending, last]) {
       const rows = this.#between.all(...from, partition, start, most - outside.length + 1);
-      for (const { alike } of rows) outside.push(Number(alike));
+      for (const { alike: groupId } of rows) outside.push(Number(groupId));
       if (outside.length > most) return null;
       from = [partition, end];
     }
@@ -137,16 +137,16 @@ export class AlikeCounter {
   }
 
   /** Null where more dead letters must be looked at than the caller allows. */
-  #newestOf({ newestOf, newest, most }: AlikeCountsQuery, counts: ReadonlyMap<number, number>, isIn: IsIn) {
+  #newestOf({ newestOf, newest, most }: GroupCountsQuery, counts: ReadonlyMap<number, number>, isIn: IsIn) {
     const asked = new Set(newestOf);
     const all = newestOf.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
     const wanted = Math.min(newest, all);
     const found: ProjectionCursor[] = [];
     if (wanted === 0) return found;
     for (const row of this.#newest.iterate(most)) {
-      const { time, log_partition, log_offset, alike, tried } = row;
+      const { time, log_partition, log_offset, alike: groupId, tried } = row;
       const [partition, offset] = [Number(log_partition), Number(log_offset)];
-      if (Number(tried) === 1 || !asked.has(Number(alike)) || !isIn(partition, offset)) continue;
+      if (Number(tried) === 1 || !asked.has(Number(groupId)) || !isIn(partition, offset)) continue;
       found.push({ timeMs: Number(time), partition, offset, place: 0 });
       if (found.length === wanted) return found;
     }
@@ -171,9 +171,9 @@ function nameOf({ destinationId, kind }: Group): string {
 }
 
 function toRow(row: Readonly<Record<string, unknown>>): Row {
-  const { log_partition: partition, log_offset: offset, alike, bytes } = row;
+  const { log_partition: partition, log_offset: offset, alike: groupId, bytes } = row;
   return {
-    ...{ partition: Number(partition), offset: Number(offset), alike: Number(alike) },
+    ...{ partition: Number(partition), offset: Number(offset), groupId: Number(groupId) },
     bytes: bytes instanceof Uint8Array ? bytes : NOBODY,
   };
 }
