@@ -24,7 +24,7 @@ resolve resolver result rule run runner schedule search seconds sender service s
 table task terms text tick time timer timing timestamp to token tracker type undo value version view write writer
 `;
 const ENGLISH = `
-a absent access add after age all and answer answered any as aside at back be before begin begun behind bound budget by can cause change cost check correct dead deep defer
+a absent access add after age all and answer answered any as aside attend attention at back be before begin begun behind bound budget by can cause change cost check correct dead deep defer desire
 delay describe dial difference draw drawn drop due each enabled end every exist expect fail failure feedback find first fixed follow for
 force found free from gauge get grace grant grow has head held hold how ill in incoming ingest is it keep known large last late lazy least left length
 letter level line list load locate long look make mask measure message meter miss moment most move next no none not note now obey

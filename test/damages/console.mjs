@@ -15,7 +15,7 @@ export const CONSOLE = [
     `<strong>{matched.toLocaleString("en-GB")}</strong>`,
     `<strong>{(matched + 1).toLocaleString("en-GB")}</strong>`,
   ),
-  groups("a review leaves out its smaller groups", "{told < matched && (", "{false && ("),
+  groups("a review leaves out its smaller groups", "{reported < matched && (", "{false && ("),
   live(
     "a page asks again while it is paused",
     `return useLiveState().state === "paused" ? false : ms;`,

@@ -164,7 +164,7 @@ export const INGEST = [
   {
     damage: "late refusals: all are told at once",
     file: `${INGEST_SRC}/answer/late-refusals.ts`,
-    from: "return told <= PROMPT_REFUSALS;",
+    from: "return reported <= PROMPT_REFUSALS;",
     to: "return true;",
     tests: [`${INGEST_SRC}/answer/late-refusals.test.ts`],
   },

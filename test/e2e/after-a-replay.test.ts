@@ -32,7 +32,7 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
     return page.data;
   };
   const health = () => get<Health>(`/v1/health/destinations/${destinationId}`);
-  const needing = async () => (await get<Status>("/v1/status")).needsSomebody.map((each) => each.destinationId);
+  const attention = async () => (await get<Status>("/v1/status")).needsSomebody.map((each) => each.destinationId);
   const openOnes = async () =>
     (await get<{ data: readonly object[] }>(`/v1/dead-letters?open=true&destinationId=${destinationId}`)).data;
   const replay = async (matched: number) => {
@@ -53,7 +53,7 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   await eventually(async () => {
     expect(await groups()).toMatchObject([{ count: DEAD_LETTERS, open: DEAD_LETTERS, deliveredSince: 0 }]);
     expect(await health()).toMatchObject({ state: "failing", needsSomebody: true, deadLetters: DEAD_LETTERS });
-    expect(await needing()).toEqual([destinationId]);
+    expect(await attention()).toEqual([destinationId]);
   }, ARRIVAL);
 
   // One is refused still.
@@ -62,7 +62,7 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   await eventually(async () => {
     expect(await groups()).toMatchObject([{ count: DEAD_LETTERS + 1, open: 1, deliveredSince: DEAD_LETTERS - 1 }]);
     expect(await health()).toMatchObject({ needsSomebody: true, deadLetters: 1, deliveredSince: DEAD_LETTERS - 1 });
-    expect(await needing()).toEqual([destinationId]);
+    expect(await attention()).toEqual([destinationId]);
   }, ARRIVAL);
   expect(await openOnes()).toMatchObject([{ messageId: "mended-3", state: "open", replays: 1 }]);
 
@@ -73,8 +73,8 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
     // What delivery says of it comes by another topic, a moment later.
     expect((await health()).needsSomebody).toBe(false);
   }, ARRIVAL);
-  const { state, deliversAgainSince, ...told } = await health();
-  expect(told).toMatchObject({ needsSomebody: false, deadLetters: 0, deliveredSince: DEAD_LETTERS + 1 });
+  const { state, deliversAgainSince, ...reported } = await health();
+  expect(reported).toMatchObject({ needsSomebody: false, deadLetters: 0, deliveredSince: DEAD_LETTERS + 1 });
   // Most of five minutes' attempts failed, unless the machine stood still for as long.
   expect([state, deliversAgainSince === null]).toEqual(state === "healthy" ? ["healthy", true] : ["failing", false]);
   expect(await get<Status>("/v1/status")).toMatchObject({ needing: 0, needsSomebody: [] });

@@ -13,7 +13,7 @@ import type { Browser } from "./browser.ts";
 import type { Installation } from "./installation.ts";
 
 /** The browser says so of each answer that is a refusal, and where control is gone for a while. */
-const TOLD_OF_ANSWERS = /^Failed to load resource: /;
+const REPORTED_ANSWERS = /^Failed to load resource: /;
 /** Tab stops on one page, at the most. */
 const MOST_TABS = 60;
 
@@ -54,7 +54,7 @@ export async function openConsole(
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => {
-    if (!TOLD_OF_ANSWERS.test(message.text())) faults.push(message.text());
+    if (!REPORTED_ANSWERS.test(message.text())) faults.push(message.text());
   });
   await page.goto(link ?? (await control.createSignInLink()));
   await page.getByRole("navigation", { name: "Pages" }).waitFor();

@@ -8,7 +8,7 @@ const ARRIVAL = { timeoutMs: 90_000, intervalMs: 200 };
 
 useInstallation();
 
-interface Told {
+interface Reported {
   readonly destinationId: string;
   readonly state: string;
   readonly attempts: number;
@@ -38,12 +38,12 @@ describe("the notifications of a deletion request", () => {
     const input = { id: "followed", userIds: ["ada", "bob"], sourceIds: [one.sourceId, other.sourceId] };
     expect(await control.call("POST", "/v1/deletions", input)).toEqual({ id: "followed", notifications: 8 });
     const states = async () => ((await control.call("GET", "/v1/deletions/followed")) as { states: object }).states;
-    const told = async () =>
-      ((await control.call("GET", "/v1/deletions/followed/notifications")) as { data: readonly Told[] }).data;
-    const toldOf = async (destinationId: string) =>
-      (await told()).filter((each) => each.destinationId === destinationId);
+    const reported = async () =>
+      ((await control.call("GET", "/v1/deletions/followed/notifications")) as { data: readonly Reported[] }).data;
+    const reportedOf = async (destinationId: string) =>
+      (await reported()).filter((each) => each.destinationId === destinationId);
     expect(await states()).toEqual({ sent: 8, retrying: 0, delivered: 0, dead: 0 });
-    for (const { attempts, firstAttemptAt } of await told()) expect([attempts, firstAttemptAt]).toEqual([0, null]);
+    for (const { attempts, firstAttemptAt } of await reported()) expect([attempts, firstAttemptAt]).toEqual([0, null]);
 
     await system.process("delivery").start();
     await eventually(
@@ -62,16 +62,16 @@ describe("the notifications of a deletion request", () => {
       const asMs = times.map((time) => (typeof time === "number" ? time : Date.parse(String(time))));
       expect(asMs).toEqual([...asMs].sort((a, b) => a - b));
     };
-    for (const each of await toldOf(one.destinationId)) {
+    for (const each of await reportedOf(one.destinationId)) {
       expect([each.state, each.deadAt, each.attempts > 1]).toEqual(["delivered", null, true]);
       inOrder(askedAtMs, each.firstAttemptAt, each.deliveredAt, each.lastAttemptAt, Date.now());
       expect(each.firstAttemptAt).not.toBe(each.deliveredAt);
     }
-    for (const each of await toldOf(other.destinationId)) {
+    for (const each of await reportedOf(other.destinationId)) {
       expect([each.state, each.deliveredAt, each.attempts]).toEqual(["dead", null, 1]);
       inOrder(askedAtMs, each.firstAttemptAt, each.lastAttemptAt, each.deadAt, Date.now());
     }
-    for (const each of await toldOf(both)) {
+    for (const each of await reportedOf(both)) {
       expect([each.state, each.deadAt]).toEqual(["delivered", null]);
       inOrder(askedAtMs, each.firstAttemptAt, each.deliveredAt, Date.now());
     }

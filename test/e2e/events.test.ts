@@ -143,14 +143,14 @@ describe("audiences and computed traits", () => {
     const values = (said: object) =>
       control.call("PUT", "/v1/computed-traits/Lifetime%20Value", { sourceId, values: said });
     /** One for each identify, however often the receiver was sent it. */
-    const told = () => {
+    const reported = () => {
       const bodies = new Map(requestsOf(route).map((each) => [each.headers["x-message-id"], bodyOf(each)]));
       const identifies = [...bodies.values()].filter(({ type }) => type === "identify");
       return identifies.map(({ userId, traits }) => `${userId} ${JSON.stringify(traits)}`).sort();
     };
     expect(await members(["ada", "bob"])).toEqual({ added: 2, removed: 0, unchanged: 0 });
     const first = ['ada {"vip_kaufer":true}', 'bob {"vip_kaufer":true}'];
-    await eventually(() => expect(told()).toEqual(first), ARRIVAL);
+    await eventually(() => expect(reported()).toEqual(first), ARRIVAL);
     const identify = requestsOf(route).find((each) => bodyOf(each)["userId"] === "ada");
     expect(identify && bodyOf(identify)).toEqual({
       ...{ version: 1, type: "identify", userId: "ada", traits: { [trait]: true } },
@@ -175,7 +175,7 @@ describe("audiences and computed traits", () => {
     );
     const then = ['ada {"lifetime_value":12.5}', 'ada {"lifetime_value":13}', 'ada {"vip_kaufer":false}'];
     const others = ['bob {"lifetime_value":{"tier":["gold"]}}', 'cyd {"vip_kaufer":true}'];
-    await eventually(() => expect(told()).toEqual([...first, ...then, ...others].sort()), ARRIVAL);
+    await eventually(() => expect(reported()).toEqual([...first, ...then, ...others].sort()), ARRIVAL);
   });
 });
 

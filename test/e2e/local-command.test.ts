@@ -228,11 +228,11 @@ it("keeps secrets apart, starts again after a SIGKILL, shows all seven kinds del
   process.kill(killed?.pid ?? 0, "SIGKILL");
   await eventually(() => expect(output).toContain("router ended by itself"));
 
-  const toldAt = performance.now();
+  const reportedAt = performance.now();
   command.kill("SIGTERM");
   const [code] = await once(command, "exit");
   expect(code).toBe(0);
-  expect(performance.now() - toldAt).toBeLessThan(END_MS);
+  expect(performance.now() - reportedAt).toBeLessThan(END_MS);
   expect(stack.processes.filter(({ pid }) => isAlive(pid))).toEqual([]);
 });
 

@@ -79,9 +79,9 @@ describe("within the retry window", () => {
     isDown = false;
     const recoveredAtMs = Date.now();
     // Whatever the order in which they come, the newest says what is so.
-    const told = () => requests().filter(({ receivedAtMs }) => receivedAtMs >= recoveredAtMs);
+    const reported = () => requests().filter(({ receivedAtMs }) => receivedAtMs >= recoveredAtMs);
     const valuesOf = (userId: string) => {
-      const identifies = new Map(told().map((request) => [request.headers["x-message-id"], bodyOf(request)]));
+      const identifies = new Map(reported().map((request) => [request.headers["x-message-id"], bodyOf(request)]));
       const own = [...identifies.values()].filter((body) => body["userId"] === userId);
       own.sort((one, other) => (String(one["timestamp"]) < String(other["timestamp"]) ? -1 : 1));
       return own.map(({ traits }) => traits);

@@ -126,7 +126,7 @@ describe("with nothing but what is its own", () => {
     }, ARRIVAL);
   });
 
-  it("what no service can read is put aside by whoever met it, and produced again to where it was", async () => {
+  it("what no service can read is quarantined by whoever met it, and produced again to where it was", async () => {
     const { control, names } = installation;
     const ofControl = [
       ...[names.deadLetters, names.attempts, names.unrouted, names.rejectedCalls],

@@ -43,7 +43,7 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
   await control.call("PATCH", `${after}/members`, { add: ["gone-1", "here-3"] });
 
   const requests = () => receiver.requestsTo(route.path);
-  const usersToldAt = (isMeant: (receivedAtMs: number) => boolean) =>
+  const usersReportedAt = (isMeant: (receivedAtMs: number) => boolean) =>
     new Set(
       requests()
         .filter((each) => isMeant(each.receivedAtMs) && bodyOf(each)["type"] === "identify")
@@ -53,14 +53,14 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
   const here = [...MEMBERS.filter((userId) => !isGone.has(userId)), "here-1", "here-2", "here-3"];
   await eventually(async () => {
     expect(await control.call("GET", before)).toMatchObject({ identifiesWaiting: 0 });
-    expect([...usersToldAt(() => true)]).toEqual(expect.arrayContaining(here));
+    expect([...usersReportedAt(() => true)]).toEqual(expect.arrayContaining(here));
   }, ARRIVAL);
-  const late = [...usersToldAt((receivedAtMs) => receivedAtMs >= answeredMs)];
+  const late = [...usersReportedAt((receivedAtMs) => receivedAtMs >= answeredMs)];
   expect(late.filter((userId) => isGone.has(userId))).toEqual([]);
   // Each of theirs was told before the answer, or dropped for what it was: none is missing, and none is forgotten.
   const { brokers, schemaRegistry } = system.stack;
-  const toldBefore = requests().filter((each) => isGone.has(String(bodyOf(each)["userId"])));
-  const identifiesTold = toldBefore.filter((each) => bodyOf(each)["type"] === "identify");
+  const reportedBefore = requests().filter((each) => isGone.has(String(bodyOf(each)["userId"])));
+  const reportedIdentifies = reportedBefore.filter((each) => bodyOf(each)["type"] === "identify");
   await eventually(async () => {
     const unrouted = { brokers, schemaRegistry, names, topic: names.unrouted, schema: "unrouted-events" as const };
     const ofSource = (record: { readonly sourceId: string }) => record.sourceId === route.sourceId;
@@ -71,7 +71,7 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
       ...deadLetters.filter(({ reason }) => reason === "suppressed"),
     ].map(({ messageId }) => messageId);
     expect(dropped.length).toBeGreaterThan(0);
-    const ids = new Set([...dropped, ...identifiesTold.map(({ headers }) => headers["x-message-id"])]);
+    const ids = new Set([...dropped, ...reportedIdentifies.map(({ headers }) => headers["x-message-id"])]);
     expect(ids.size).toBe(gone.length + 1);
   }, ARRIVAL);
 });

@@ -115,8 +115,8 @@ describe("a suppressed user with events in every place", () => {
       .filter((request) => userOf(request) === "gone" && request.receivedAtMs >= answeredMs);
     const timestamp = expect.any(String);
     await eventually(() => {
-      const told = receiver.requestsTo(route.path).filter((request) => bodyOf(request)["type"] === "delete");
-      const bodies = new Map(told.map((request) => [request.headers["x-message-id"], bodyOf(request)]));
+      const reported = receiver.requestsTo(route.path).filter((request) => bodyOf(request)["type"] === "delete");
+      const bodies = new Map(reported.map((request) => [request.headers["x-message-id"], bodyOf(request)]));
       expect([...bodies.values()]).toEqual([{ type: "delete", userId: "gone", timestamp }]);
     }, ARRIVAL);
     expect(late.filter((request) => bodyOf(request)["type"] !== "delete")).toEqual([]);

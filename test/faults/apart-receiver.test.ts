@@ -7,7 +7,7 @@ it("answers, and tells each event by when it came", async () => {
   const receiver = await startApartReceiver();
   onTestFinished(receiver.close);
   const arrivals: Arrival[] = [];
-  const told = new Promise<void>((resolve) => {
+  const reported = new Promise<void>((resolve) => {
     receiver.tell((arrival) => {
       arrivals.push(arrival);
       if (arrivals.length === 2) resolve();
@@ -24,7 +24,7 @@ it("answers, and tells each event by when it came", async () => {
     expect(response.status).toBe(200);
     times.push(performance.now());
   }
-  await told;
+  await reported;
   expect(arrivals).toMatchObject([
     { messageId: "message-1", userId: "user", sequence: 1 },
     { messageId: "message-2", userId: "user", sequence: 2 },

@@ -67,10 +67,10 @@ it("U1 to U3, AE1: each user's newest identify says the last sync's word, whoeve
   }
   const isMember = new Set(members);
   await eventually(() => {
-    const told = newest(receiver.requestsTo(route.path), "killed");
-    const wrong = [...told].filter(([userId, value]) => value !== isMember.has(userId));
+    const reported = newest(receiver.requestsTo(route.path), "killed");
+    const wrong = [...reported].filter(([userId, value]) => value !== isMember.has(userId));
     expect(wrong).toEqual([]);
-    expect(members.filter((userId) => told.get(userId) !== true)).toEqual([]);
+    expect(members.filter((userId) => reported.get(userId) !== true)).toEqual([]);
   }, ARRIVAL);
   // A repeat is the same in all but its arrival, and has the message id that it had.
   const bodies = new Map<string, string>();

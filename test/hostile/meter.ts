@@ -31,7 +31,7 @@ export interface Meter {
   readonly alone: { readonly p99Ms: number; readonly residentMb: number };
 }
 
-interface Heard {
+interface Seen {
   readonly waitsMs: number[];
   refused: number;
 }
@@ -57,10 +57,10 @@ async function measureAlone(door: Door): Promise<{ p99Ms: number; residentMb: nu
   let [least, processor] = [Number.POSITIVE_INFINITY, 0];
   for (let time = 0; time < ALONE_TIMES; time++) {
     const [before, startedMs] = [processorMs(door.pid()), performance.now()];
-    const heard = await ask(door, ALONE_MS);
-    if (heard.refused > 0) throw new Error(`${door.name}: the neighbour is refused alone`);
+    const seen = await ask(door, ALONE_MS);
+    if (seen.refused > 0) throw new Error(`${door.name}: the neighbour is refused alone`);
     processor = (processorMs(door.pid()) - before) / (performance.now() - startedMs);
-    least = Math.min(least, p99(heard.waitsMs));
+    least = Math.min(least, p99(seen.waitsMs));
   }
   return { p99Ms: Math.max(LEAST_P99_MS, least), residentMb: residentMb(door.pid()), processor };
 }
@@ -73,50 +73,50 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
   }, LOOKED_EVERY_MS);
   const playing = await door.play(stream);
   const [before, startedMs] = [processorMs(pid), performance.now()];
-  const heard = await ask(door, PLAYED_MS);
+  const seen = await ask(door, PLAYED_MS);
   const processor = (processorMs(pid) - before) / (performance.now() - startedMs) - alone.processor;
   await playing.stop();
   const recoveryS = await recovery(door, alone.p99Ms);
   clearInterval(looking);
   return {
     memoryMb: Math.max(0, mostMb - alone.residentMb),
-    slower: p99(heard.waitsMs) / alone.p99Ms,
-    refused: heard.refused,
+    slower: p99(seen.waitsMs) / alone.p99Ms,
+    refused: seen.refused,
     recoveryS,
     processor: Math.max(0, processor),
-    pauseMs: Math.max(...heard.waitsMs),
+    pauseMs: Math.max(...seen.waitsMs),
   };
 }
 
 /** Asks for so long; resolves when each was answered, or waited for long enough. */
-async function ask(door: Door, forMs: number): Promise<Heard> {
-  const heard: Heard = { waitsMs: [], refused: 0 };
+async function ask(door: Door, forMs: number): Promise<Seen> {
+  const seen: Seen = { waitsMs: [], refused: 0 };
   const asked: Promise<void>[] = [];
   const endMs = performance.now() + forMs;
   while (performance.now() < endMs) {
-    asked.push(exchange(door, heard));
+    asked.push(exchange(door, seen));
     await pause(ASKED_EVERY_MS);
   }
   await Promise.all(asked);
-  return heard;
+  return seen;
 }
 
-async function exchange(door: Door, heard: Heard): Promise<void> {
+async function exchange(door: Door, seen: Seen): Promise<void> {
   const startedMs = performance.now();
   const late = new AbortController();
   const waited = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
   const isTaken = await Promise.race([door.honest().catch(() => false), waited]);
   late.abort();
-  if (!isTaken) heard.refused += 1;
-  heard.waitsMs.push(performance.now() - startedMs);
+  if (!isTaken) seen.refused += 1;
+  seen.waitsMs.push(performance.now() - startedMs);
 }
 
 async function recovery(door: Door, p99Ms: number): Promise<number> {
   const startedMs = performance.now();
   for (let quick = 0; quick < QUICK_IN_A_ROW; ) {
-    const heard: Heard = { waitsMs: [], refused: 0 };
-    await exchange(door, heard);
-    quick = heard.refused === 0 && (heard.waitsMs[0] ?? 0) < 5 * p99Ms ? quick + 1 : 0;
+    const seen: Seen = { waitsMs: [], refused: 0 };
+    await exchange(door, seen);
+    quick = seen.refused === 0 && (seen.waitsMs[0] ?? 0) < 5 * p99Ms ? quick + 1 : 0;
     if (performance.now() - startedMs > LONGEST_WAIT_MS) break;
   }
   return (performance.now() - startedMs) / 1000;

@@ -57,9 +57,9 @@ try {
   await Promise.all(SERVICES.map((name) => processOf(name).stop(STOP_MS)));
   await sleep(STOP_MS);
   const aloneOf = await measure(aloneMs);
-  const told = (cores: (name: string) => number) =>
+  const reported = (cores: (name: string) => number) =>
     `${cores("kafka-1").toFixed(4)} (its compilers ${cores("compilers").toFixed(4)})`;
-  console.log(`the broker with its clients ${told(coresOf)}, without the four services ${told(aloneOf)}`);
+  console.log(`the broker with its clients ${reported(coresOf)}, without the four services ${reported(aloneOf)}`);
   if (!within.services || !within.broker) process.exitCode = 1;
 } finally {
   await installation.close();

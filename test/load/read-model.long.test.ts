@@ -17,10 +17,10 @@ it("bench:read-model tells each figure, and its plans count what was written", {
   const [said, exited] = [text(bench.stdout), once(bench, "exit")];
   // 1 says that an aim does not hold, as on a machine that has other work.
   expect((await exited)[0]).toBeLessThan(2);
-  const told = await said;
-  expect(told.match(/^.+: [0-9.]+ .*: (within|\*\*missed\*\*)$/gm)).toHaveLength(22);
-  expect(told).toContain("a plan of one destination (3 counted)");
-  expect(told).toContain("a plan of all (3000 counted)");
-  expect(told).toContain("a plan of an event (3000 counted)");
-  expect(told).toContain("a plan of a user (6 counted)");
+  const reported = await said;
+  expect(reported.match(/^.+: [0-9.]+ .*: (within|\*\*missed\*\*)$/gm)).toHaveLength(22);
+  expect(reported).toContain("a plan of one destination (3 counted)");
+  expect(reported).toContain("a plan of all (3000 counted)");
+  expect(reported).toContain("a plan of an event (3000 counted)");
+  expect(reported).toContain("a plan of a user (6 counted)");
 });

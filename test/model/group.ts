@@ -31,7 +31,7 @@ export type Assignment = Readonly<Record<string, readonly number[]>>;
 
 interface Member {
   readonly id: string;
-  heardMs: number;
+  lastSeenMs: number;
   joining: Answer<JoinAnswer> | null;
   syncing: Answer<Assignment> | null;
 }
@@ -84,11 +84,11 @@ export class Group {
       return;
     }
     if (member === undefined) {
-      member = { id: `m${this.#made++}`, heardMs: this.#nowMs, joining: null, syncing: null };
+      member = { id: `m${this.#made++}`, lastSeenMs: this.#nowMs, joining: null, syncing: null };
       this.#members.set(member.id, member);
       this.#watch(member);
     }
-    member.heardMs = this.#nowMs;
+    member.lastSeenMs = this.#nowMs;
     member.joining = answer;
     this.#prepare();
     this.#completeIfJoined();
@@ -118,7 +118,7 @@ export class Group {
     if (this.#isAway(answer)) return;
     const member = this.#memberOf(memberId, generationId, answer);
     if (member === null) return;
-    member.heardMs = this.#nowMs;
+    member.lastSeenMs = this.#nowMs;
     if (this.#state === "preparing") answer.reject(protocolError("REBALANCE_IN_PROGRESS"));
     else answer.resolve({});
   }
@@ -131,7 +131,7 @@ export class Group {
       answer.reject(protocolError("REBALANCE_IN_PROGRESS"));
       return;
     }
-    member.heardMs = this.#nowMs;
+    member.lastSeenMs = this.#nowMs;
     for (const point of points) {
       this.#committed.set(keyOf(point), point);
       this.#options.onCommitted(point, generationId);
@@ -186,7 +186,7 @@ export class Group {
     this.#state = "completing";
     this.#leaderId = leader.id;
     for (const member of members) {
-      member.heardMs = this.#nowMs;
+      member.lastSeenMs = this.#nowMs;
       member.joining?.resolve({ memberId: member.id, generationId: this.#generation, leaderId: leader.id });
       member.joining = null;
     }
@@ -211,10 +211,10 @@ export class Group {
   /** MG2. */
   #watch(member: Member): void {
     const { world, sessionMs } = this.#options;
-    world.after(member.heardMs + sessionMs - world.nowMs, null, () => {
+    world.after(member.lastSeenMs + sessionMs - world.nowMs, null, () => {
       if (this.#members.get(member.id) !== member) return;
-      if (member.joining !== null || member.syncing !== null) member.heardMs = this.#nowMs;
-      if (member.heardMs + sessionMs > this.#nowMs) this.#watch(member);
+      if (member.joining !== null || member.syncing !== null) member.lastSeenMs = this.#nowMs;
+      if (member.lastSeenMs + sessionMs > this.#nowMs) this.#watch(member);
       else this.#drop(member.id);
     });
   }

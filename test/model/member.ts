@@ -126,7 +126,7 @@ export class Member {
     this.#handler = eachBatch;
     this.#stopFollowing = this.#options.log.onAppend(({ topic, partition }) => this.#look(topic, partition));
     await this.#join();
-    void this.#beat();
+    void this.#heartbeat();
   }
 
   pause(places: readonly { readonly topic: string; readonly partitions: readonly number[] }[]): void {
@@ -207,7 +207,7 @@ export class Member {
     for (const { topic, partition } of this.#partitions.values()) this.#look(topic, partition);
   }
 
-  async #beat(): Promise<void> {
+  async #heartbeat(): Promise<void> {
     while (!this.#isStopped) {
       await new Promise<void>((resolve) => setTimeout(resolve, this.#options.heartbeatMs));
       if (this.#isStopped) return;

@@ -41,8 +41,12 @@ describe("deletions", () => {
     expect((await posthaste(["deletions", "list"])).stdout).toBe("del_1\tsent\t2\t4\tfalse\t\t\n");
     command.control.script("GET /v1/deletions/del_1", { ...deletion, states: { sent: 1, dead: 3 } });
     expect((await posthaste(["deletions", "get", "del_1"])).stdout).toContain("states.dead\t3\n");
-    const told = { userId: "u", destinationId: "dst_1", state: "delivered", attempts: 1, lastAttemptAt: "now" };
-    command.control.script("GET /v1/deletions/del_1/notifications", { data: [told], nextCursor: null, complete: true });
+    const reported = { userId: "u", destinationId: "dst_1", state: "delivered", attempts: 1, lastAttemptAt: "now" };
+    command.control.script("GET /v1/deletions/del_1/notifications", {
+      data: [reported],
+      nextCursor: null,
+      complete: true,
+    });
     const notifications = await posthaste(["deletions", "get", "del_1", "--notifications"]);
     expect(notifications.stdout).toBe("u\tdst_1\tdelivered\t1\tnow\n");
   });
@@ -282,8 +286,8 @@ describe("events why", () => {
   ])("of %s ends with %d, and says what is not known yet", async (cause, code) => {
     const document = { ...verdict, cause, command: null, events: [], complete: false };
     command.control.script("GET /v1/events/m1", document);
-    const told = await posthaste(["events", "why", "m1", "--json"]);
-    expect([told.code, JSON.parse(told.stdout)]).toEqual([code, document]);
-    expect(told.stderr).toContain("still reading the log");
+    const reported = await posthaste(["events", "why", "m1", "--json"]);
+    expect([reported.code, JSON.parse(reported.stdout)]).toEqual([code, document]);
+    expect(reported.stderr).toContain("still reading the log");
   });
 });

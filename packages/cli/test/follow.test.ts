@@ -134,12 +134,12 @@ describe("deliveries --follow", () => {
 });
 
 it("FL1: a stream that says nothing is opened again", async () => {
-  const beats = (response: ServerResponse): void => {
+  const heartbeats = (response: ServerResponse): void => {
     const timer = setInterval(() => response.write(eventText("beat", "d=3", {})), 20);
     response.once("close", () => clearInterval(timer));
   };
   // Also where this process stands still for so long itself.
-  answers = [stream([1, 2]), stream([3], beats), (response) => beats(response.writeHead(200))];
+  answers = [stream([1, 2]), stream([3], heartbeats), (response) => heartbeats(response.writeHead(200))];
   const { terminal, stderr } = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN } });
   const context = await createContext({ url }, { terminal, version: "0", defaultDataDir: "/nonexistent" });
   const rows: unknown[] = [];

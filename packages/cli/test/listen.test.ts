@@ -49,8 +49,8 @@ describe("listen", () => {
     });
     await writeFile(join(command.dir, "secret.txt"), `${SECRET}\n`);
     await writeFile(join(command.dir, "other.txt"), "another-secret\n");
-    const told = await command.posthaste(["listen", "--count", "2", "--shared-secret-file", "secret.txt"]);
-    expect([told.code, told.stdout]).toEqual([
+    const reported = await command.posthaste(["listen", "--count", "2", "--shared-secret-file", "secret.txt"]);
+    expect([reported.code, reported.stdout]).toEqual([
       0,
       [
         RECEIVER.url,
@@ -58,7 +58,7 @@ describe("listen", () => {
         "2026-11-22T10:00:00.000Z\tPOST\t4\tm-2\tvalid\t\n",
       ].join("\n"),
     ]);
-    expect(told.stderr).toMatch(/^ready: /);
+    expect(reported.stderr).toMatch(/^ready: /);
     const other = await command.posthaste(["listen", "--count", "1", "--shared-secret-file", "other.txt"]);
     expect(other.stdout).toContain("\tinvalid\t");
     expect((await command.posthaste(["listen", "--count", "1"])).stdout).toContain("\tunchecked\t");

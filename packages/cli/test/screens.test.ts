@@ -135,8 +135,10 @@ describe("without a terminal", () => {
   ] as const)("%s prints what its file has, data apart from talk", async (name, words, code) => {
     replayed = MATCHED;
     const env = { POSTHASTE_ADMIN_TOKEN: TOKEN, NODE_OPTIONS: FROZEN };
-    const told = await runBinary([...words, "--url", control.url], { env });
-    expect(told.code).toBe(code);
-    await expect(`${told.stdout}--- standard error\n${told.stderr}`).toMatchFileSnapshot(golden(`${name}-piped`));
+    const reported = await runBinary([...words, "--url", control.url], { env });
+    expect(reported.code).toBe(code);
+    await expect(`${reported.stdout}--- standard error\n${reported.stderr}`).toMatchFileSnapshot(
+      golden(`${name}-piped`),
+    );
   });
 });

@@ -22,9 +22,9 @@ const opened: string[] = [];
 
 /** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
 async function onTerminal(args: readonly string[], { answer = "", env = {}, url = control.url } = {}) {
-  const told = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
+  const reported = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
   const terminal: Terminal = {
-    ...told.terminal,
+    ...reported.terminal,
     isTerminal: true,
     isTalkTerminal: true,
     columns: 60,
@@ -34,13 +34,13 @@ async function onTerminal(args: readonly string[], { answer = "", env = {}, url 
       return Promise.resolve();
     },
     ask: async (question) => {
-      told.terminal.err(question);
+      reported.terminal.err(question);
       return answer;
     },
   };
   const options = { terminal, version: "0", defaultDataDir: "/nonexistent" };
   const code = await run([...args, "--url", url], options);
-  return { code, stdout: told.stdout(), stderr: told.stderr() };
+  return { code, stdout: reported.stdout(), stderr: reported.stderr() };
 }
 
 const sources = [
@@ -143,7 +143,7 @@ describe("on a terminal", () => {
   it.each([
     ["counting: 340,000 of 1,000,000, 0 a second", { looked: 340_000, of: 1_000_000 }, {}],
     ["control makes another count first: one at a time\n", { looked: 0, of: null }, { reason: "window_expired" }],
-  ])("a count of dead letters that takes long says how far it is: %s", async (told, own, ahead) => {
+  ])("a count of dead letters that takes long says how far it is: %s", async (reported, own, ahead) => {
     const asked = { purpose: "replay", again: false, filter: { since: "2026-11-22T10:00:00.000Z", type: "track" } };
     const counting = [
       { ...asked, filter: ahead },
@@ -169,7 +169,7 @@ describe("on a terminal", () => {
     const replay = ["dead-letters", "replay", "--since", "2026-11-22T11:00:00+01:00", "--type", "track"];
     const { code, stderr } = await onTerminal(replay, { url });
     server.close();
-    expect([code, stderr]).toEqual([3, expect.stringContaining(told)]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining(reported)]);
     expect(stderr).toMatch(/nothing matches\n$/);
   });
 });

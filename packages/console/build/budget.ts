@@ -37,10 +37,10 @@ export function assertSmall(
   const firstBytes = sum(first);
   const allBytes = sum(sizes.keys());
   const [firstSize, allSize] = [kilobytes(firstBytes), kilobytes(allBytes)];
-  const told = `console: ${firstSize} KB of gzipped JavaScript for the first page, ${allSize} in all`;
+  const reported = `console: ${firstSize} KB of gzipped JavaScript for the first page, ${allSize} in all`;
   if (firstBytes === 0) throw new Error("no first page was built");
-  if (firstBytes > FIRST_PAGE_BYTES || allBytes > ALL_BYTES) throw new Error(`${told}; at most 250 and 400`);
-  return told;
+  if (firstBytes > FIRST_PAGE_BYTES || allBytes > ALL_BYTES) throw new Error(`${reported}; at most 250 and 400`);
+  return reported;
 }
 
 function kilobytes(bytes: number): number {

@@ -26,16 +26,16 @@ describe("a token", () => {
     await asking.getByLabel("Name").fill("dana");
     await asking.getByText("replay: send again").click();
     await asking.getByRole("button", { name: "Make and copy the link" }).click();
-    const told = page.getByRole("dialog", { name: "For dana" });
-    await told.getByText(LINK).waitFor();
-    await told.getByText("It is copied.").waitFor();
+    const reported = page.getByRole("dialog", { name: "For dana" });
+    await reported.getByText(LINK).waitFor();
+    await reported.getByText("It is copied.").waitFor();
     expect(await copiedOn(page)).toBe(LINK);
     expect(await axeFaults(page)).toEqual([]);
     expect(sent("POST /v1/tokens").map(({ body }) => body)).toEqual([
       { name: "dana", scopes: ["read", "replay"], link: true },
     ]);
-    await told.getByRole("button", { name: "Done" }).click();
-    await told.waitFor({ state: "detached" });
+    await reported.getByRole("button", { name: "Done" }).click();
+    await reported.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain("code-0123456789");
     expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(
       "code",
@@ -71,8 +71,8 @@ describe("a token", () => {
       .getByText(/; last used .* 3 m \d+ s ago/)
       .waitFor();
     await row("idle").getByText("; never used").waitFor();
-    const told = /signed in,|not opened|last used|never used/;
-    expect(await page.getByText(told).count()).toBe(4);
+    const reported = /signed in,|not opened|last used|never used/;
+    expect(await page.getByText(reported).count()).toBe(4);
     expect(await axeFaults(page)).toEqual([]);
   });
 
@@ -86,13 +86,13 @@ describe("a token", () => {
     await asking.getByLabel("Name").fill("dana");
     await asking.getByText("As a sign-in link").click();
     await asking.getByRole("button", { name: "Make the token" }).click();
-    const told = page.getByRole("dialog", { name: "For dana" });
-    await told.getByText("pht_for_dana").waitFor();
-    expect(await told.getByText("It is copied.").count()).toBe(0);
+    const reported = page.getByRole("dialog", { name: "For dana" });
+    await reported.getByText("pht_for_dana").waitFor();
+    expect(await reported.getByText("It is copied.").count()).toBe(0);
     expect(await copiedOn(page)).toBe("what was there");
     expect(sent("POST /v1/tokens").map(({ body }) => body)).toMatchObject([{ link: false }]);
     await page.keyboard.press("Escape");
-    await told.waitFor({ state: "detached" });
+    await reported.waitFor({ state: "detached" });
     expect(await page.content()).not.toContain("pht_for_dana");
     await page.getByRole("button", { name: "New token" }).click();
     expect(await asking.getByLabel("Name").inputValue()).toBe("");

@@ -57,12 +57,14 @@ describe("an attempt", () => {
   it("says of each URL its number, the size of what was sent, how long it took and what came back", async () => {
     const page = await open([TIMED_OUT, REFUSED]);
     await page.getByText("5,000 ms").first().waitFor();
-    const told = async (text: RegExp) => (await row(page, text).innerText()).replace(/\s+/g, " ");
+    const reported = async (text: RegExp) => (await row(page, text).innerText()).replace(/\s+/g, " ");
     const reads = () => control.requests.filter(({ operation }) => operation === RECORD);
-    expect(await told(/no answer/)).toContain("URL 1 POST 412 B · 5,000 ms no answer (timeout) https://a.example/hook");
-    expect(await told(/503/)).toContain("URL 2 POST 412 B · 5,000 ms 503 https://b.example/hook");
+    expect(await reported(/no answer/)).toContain(
+      "URL 1 POST 412 B · 5,000 ms no answer (timeout) https://a.example/hook",
+    );
+    expect(await reported(/503/)).toContain("URL 2 POST 412 B · 5,000 ms 503 https://b.example/hook");
     // An entry of an earlier release says nothing of it.
-    expect(await told(/422/)).toContain("URL 2 POST · 5,000 ms 422 https://b.example/hook");
+    expect(await reported(/422/)).toContain("URL 2 POST · 5,000 ms 422 https://b.example/hook");
     // Its record is read for whoever opens it.
     expect(reads()).toEqual([]);
     await page.getByRole("button", { name: /^Request of Billing, attempt 2, URL 1/ }).click();

@@ -102,9 +102,9 @@ describe("attempts", () => {
     const page = await visit(eventPage.path, { ...eventPage.live, [ATTEMPTS]: { body: { ...PAGE, data } } });
     const rows = page.getByRole("listitem").filter({ hasText: /attempt \d: failed, tried again/ });
     await poll(() => rows.count()).toBe(2);
-    const told = await rows.allInnerTexts();
-    expect(told.map((text) => /attempt \d/.exec(text)?.[0])).toEqual(["attempt 2", "attempt 1"]);
-    expect(told.map((text) => /503|timeout/.exec(text)?.[0])).toEqual(["503", "timeout"]);
+    const reported = await rows.allInnerTexts();
+    expect(reported.map((text) => /attempt \d/.exec(text)?.[0])).toEqual(["attempt 2", "attempt 1"]);
+    expect(reported.map((text) => /503|timeout/.exec(text)?.[0])).toEqual(["503", "timeout"]);
   });
 });
 

@@ -32,8 +32,8 @@ describe("the row of a delivery", () => {
       ),
     );
     await page.getByText("thrice").waitFor();
-    const told = (await page.getByRole("row").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
-    expect(told).toEqual([
+    const reported = (await page.getByRole("row").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    expect(reported).toEqual([
       expect.stringContaining("given up 503,503,timeout, 3 attempts"),
       expect.stringContaining("given up 503+500,200, 2 attempts"),
       expect.stringContaining("given up …,503,404, 10 attempts"),

@@ -147,7 +147,7 @@ function createFakeStreams() {
   const open = new Map<FakeListener, URLSearchParams>();
   let isDown = false;
   let id = 0;
-  const told: { readonly id: number; readonly event: string; readonly data: unknown }[] = [];
+  const reported: { readonly id: number; readonly event: string; readonly data: unknown }[] = [];
   return {
     open: (asked: URLSearchParams, listener: FakeListener): (() => void) => {
       if (isDown) {
@@ -157,13 +157,13 @@ function createFakeStreams() {
       open.set(listener, asked);
       const from = Number(asked.get("lastEventId") ?? id);
       listener.say("beat", from, { asOf: null, complete: true });
-      for (const each of told) if (each.id > from) listener.say(each.event, each.id, each.data);
+      for (const each of reported) if (each.id > from) listener.say(each.event, each.id, each.data);
       return () => open.delete(listener);
     },
     streams: () => [...open.values()],
     tell: (event: string, data: unknown): void => {
       id += 1;
-      told.push({ id, event, data });
+      reported.push({ id, event, data });
       for (const listener of open.keys()) listener.say(event, id, data);
     },
     lastId: () => String(id),

@@ -129,12 +129,12 @@ describe("a list", () => {
       await page.keyboard.press("j");
       await focusOf(page.getByRole("row").filter({ hasText: row }));
     }
-    const isTold = async () => {
+    const isReported = async () => {
       await page.keyboard.press("c");
       return page.getByText("copied message-1").count();
     };
     // It is told for a second and a half, in which a busy machine may not look.
-    await poll(isTold).toBe(1);
+    await poll(isReported).toBe(1);
     expect(await copiedOn(page)).toBe("message-1");
     const resends = () => control.requests.filter(({ operation }) => operation === "POST /v1/deliveries/resend");
     expect(resends()).toEqual([]);

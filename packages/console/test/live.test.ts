@@ -200,13 +200,13 @@ describe("a list that comes live", () => {
     await poll(lines).toBe(1);
     const began = Number(
       await page.evaluate(() => {
-        const heard: string[] = [];
+        const received: string[] = [];
         const look = () => {
           const text = [...document.querySelectorAll("main [role=status]")].map((each) => each.textContent).join("");
-          if (text !== "" && text !== heard.at(-1)) heard.push(text);
+          if (text !== "" && text !== received.at(-1)) received.push(text);
         };
         new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-        Object.assign(globalThis, { heard });
+        Object.assign(globalThis, { received });
         return performance.now();
       }),
     );
@@ -215,13 +215,13 @@ describe("a list that comes live", () => {
       control.tell("deliveries", { ...attempt, messageId: `message-${1 + came}` });
       await poll(rowsAre(`${came} new`)).toBe(1);
     }
-    const heard = async () => {
+    const received = async () => {
       await page.clock.runFor(1000);
-      return page.evaluate(() => (globalThis as unknown as { readonly heard: readonly string[] }).heard);
+      return page.evaluate(() => (globalThis as unknown as { readonly received: readonly string[] }).received);
     };
-    await poll(async () => (await heard()).at(-1)).toBe("12 new deliveries");
+    await poll(async () => (await received()).at(-1)).toBe("12 new deliveries");
     const passedMs = Number(await page.evaluate(() => performance.now())) - began;
-    expect((await heard()).length).toBeLessThanOrEqual(1 + passedMs / 5000);
+    expect((await received()).length).toBeLessThanOrEqual(1 + passedMs / 5000);
   });
 
   it("is paused by l and by the dot, can be used meanwhile, and goes on from there", async () => {

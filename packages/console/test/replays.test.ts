@@ -83,14 +83,17 @@ describe("a review", () => {
   it("says of a count that takes long how far it is, and what it waits for", async () => {
     const moments = { since: "2026-11-22T10:00:00.000Z" };
     const own = { purpose: "replay", again: false, filter: { type: "track", ...moments } };
-    const told = { ...own, askedAt: moments.since, looked: 340_000, of: 1_000_000, before: 0 };
-    const others = [{ purpose: "purge" }, { again: true }, { filter: moments }].map((each) => ({ ...told, ...each }));
+    const reported = { ...own, askedAt: moments.since, looked: 340_000, of: 1_000_000, before: 0 };
+    const others = [{ purpose: "purge" }, { again: true }, { filter: moments }].map((each) => ({
+      ...reported,
+      ...each,
+    }));
     const answers = (...data: readonly object[]) => ({ [REPLAY]: "pending", [COUNTING]: { body: { data } } }) as const;
-    const page = await visit("/replay?type=track&since=2026-11-22T11:00:00%2B01:00", answers(told, ...others));
+    const page = await visit("/replay?type=track&since=2026-11-22T11:00:00%2B01:00", answers(reported, ...others));
     await page.getByText("Counting: 340,000 of about 1,000,000 dead letters looked at.").waitFor();
     expect(await page.getByRole("progressbar", { name: "Counted" }).getAttribute("aria-valuenow")).toBe("340000");
     expect(await axeFaults(page)).toEqual([]);
-    control.answer(answers(...others, { ...told, looked: 0, of: null, before: 3 }));
+    control.answer(answers(...others, { ...reported, looked: 0, of: null, before: 3 }));
     await page.getByText("Waiting for other counts.").waitFor();
     control.answer(answers(...others));
     await page.getByText("Waiting for other counts.").waitFor({ state: "detached" });
@@ -101,12 +104,12 @@ describe("a review", () => {
 
   it("says how far it is with counting anew, and keeps what was counted until then", async () => {
     const filter = { destinationId: "dst_4k2v8m1n0p3q5r7s", reason: "window_expired" };
-    const told = { purpose: "replay", again: false, filter, askedAt: "2026-11-22T10:00:00.000Z" };
+    const reported = { purpose: "replay", again: false, filter, askedAt: "2026-11-22T10:00:00.000Z" };
     const page = await visit(review, counted(7));
     await page.getByRole("button", { name: "Replay 7" }).waitFor();
     control.answer({
       [REPLAY]: "pending",
-      [COUNTING]: { body: { data: [{ ...told, looked: 340_000, of: 1_000_000, before: 0 }] } },
+      [COUNTING]: { body: { data: [{ ...reported, looked: 340_000, of: 1_000_000, before: 0 }] } },
     });
     const anew = page.getByRole("button", { name: "Count anew" });
     await anew.click();
@@ -197,10 +200,10 @@ describe("a replay", () => {
     const page = await visit(`/replays/${RUNNING.id}`, {
       "GET /v1/replays/{id}": { body: { ...RUNNING, filter, createdAt } },
     });
-    const told = page.getByText(/end fixed at/);
-    await told.waitFor();
+    const reported = page.getByText(/end fixed at/);
+    await reported.waitFor();
     // Moments of another day have it before them.
-    const said = (await told.innerText()).replace(/\s+/g, " ").replaceAll(/\d+ \w+(?: \d{4})?,? (?=\d\d:)/g, "");
+    const said = (await reported.innerText()).replace(/\s+/g, " ").replaceAll(/\d+ \w+(?: \d{4})?,? (?=\d\d:)/g, "");
     expect(said).toContain(`${words} 11:42:31.007; started`);
   });
 

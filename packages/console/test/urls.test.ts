@@ -39,9 +39,9 @@ describe("two long URLs of one host", () => {
     const page = await visit(`/destinations/${DESTINATION.id}`, { [operation]: { body } });
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByRole("button", { name: "Send a test by the saved settings" }).click();
-    const told = page.getByRole("dialog").getByRole("status");
-    await told.getByRole("listitem").first().waitFor();
-    expect(await seenIn(told)).toEqual(URLS);
+    const reported = page.getByRole("dialog").getByRole("status");
+    await reported.getByRole("listitem").first().waitFor();
+    expect(await seenIn(reported)).toEqual(URLS);
     await expectSound(page);
   });
 

@@ -19,7 +19,7 @@ const unreadable: fc.Arbitrary<Unreadable> = fc.record({
   isValueOmitted: fc.boolean(),
 });
 
-describe("the headers of a record that was put aside", () => {
+describe("the headers of a record that was quarantined", () => {
   it("come back as they went, beside the record's own", () => {
     const own = fc.dictionary(fc.constantFrom("reason", "topic", "attempts", "revision"), fc.string());
     fc.assert(

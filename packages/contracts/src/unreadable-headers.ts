@@ -1,7 +1,7 @@
 /**
  * The headers of a record of `posthaste.unreadable`: where the record stood, and why nobody could read it. They are
  * added to the record's own headers; its key and value are unchanged. When the record is too large for that, these
- * headers are all that is put aside.
+ * headers are all that is quarantined.
  */
 import { headerText, type IncomingHeaders, parseWhole } from "./headers.ts";
 

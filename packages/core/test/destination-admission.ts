@@ -47,10 +47,10 @@ export function arrive(
   request = one,
 ): readonly string[] | null {
   const permit = admission.admit(request, nowMs, () => context);
-  return permit === null ? null : told(permit);
+  return permit === null ? null : reported(permit);
 }
 
-export function told(permit: Given): readonly string[] {
+export function reported(permit: Given): readonly string[] {
   if (permit.isGiven) return permit.lines.map(({ health }) => health.url);
   return permit.deferred.map(({ cause }) => cause);
 }

@@ -153,7 +153,7 @@ describe("a consumer that fails", () => {
 
   it("C7: stays while it owns nothing and heartbeats are answered, and ends without them", async () => {
     const group = await joined([]);
-    for (let beats = 0; beats < 4; beats++) {
+    for (let heartbeats = 0; heartbeats < 4; heartbeats++) {
       await pass(30_000);
       await group.heartbeat();
     }
@@ -164,7 +164,7 @@ describe("a consumer that fails", () => {
     const owner = await joined([0], { timing: { commitIntervalMs: 5000 } });
     owner.ends.set(0, 5);
     owner.onCommit = () => Promise.reject(refusal("REBALANCE_IN_PROGRESS"));
-    for (let beats = 0; beats < 4; beats++) {
+    for (let heartbeats = 0; heartbeats < 4; heartbeats++) {
       await pass(16_000);
       await owner.heartbeat();
     }

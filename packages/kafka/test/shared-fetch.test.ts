@@ -85,14 +85,14 @@ describe("LR6: readers in whose partitions nothing comes", () => {
   });
 
   it("are told by and by that nothing came", async () => {
-    const told: FetchedTo[] = [];
+    const reported: FetchedTo[] = [];
     const watch = watchFetches(connection);
     await follow(watch.connection, { partition: 1 });
-    await follow(watch.connection, { onFetched: (at) => told.push(at) });
+    await follow(watch.connection, { onFetched: (at) => reported.push(at) });
     await untilShared(watch, [0, 1]);
     const sharedMs = SYSTEM_CLOCK.monotonicMs();
-    await eventually(() => expect(told.at(-1)?.askedAt.monotonicMs).toBeGreaterThan(sharedMs));
-    expect(told.at(-1)).toMatchObject({ position: 0, end: 0 });
+    await eventually(() => expect(reported.at(-1)?.askedAt.monotonicMs).toBeGreaterThan(sharedMs));
+    expect(reported.at(-1)).toMatchObject({ position: 0, end: 0 });
     await untilShared(watch, [0, 1]);
   });
 

@@ -54,16 +54,16 @@ describe("topics made to match the catalogue", () => {
   });
 
   it("tells the plan before it changes anything, so that it is known when the changes fail", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const failing = applyTopics(connection, catalogueOf([]), {
       names,
       replicationFactor: 3,
       minInsyncReplicas: 2,
-      onPlan: (differences) => told.push(...differences.map(formatDifference)),
+      onPlan: (differences) => reported.push(...differences.map(formatDifference)),
     });
     await expect(failing).rejects.toThrow();
-    expect(told).toContain(`+ ${names.events}: 2 partitions, delete`);
-    expect(await plan(catalogueOf([]))).toEqual(told);
+    expect(reported).toContain(`+ ${names.events}: 2 partitions, delete`);
+    expect(await plan(catalogueOf([]))).toEqual(reported);
   });
 
   it("grows partitions and changes settings, and keeps those that the catalogue does not name (TA2)", async () => {

@@ -130,7 +130,7 @@ const SAME_SIGNAL_MS = 1_000;
 
 let started = false;
 let ending = false;
-const told = new Promise<void>((resolve) => {
+const reported = new Promise<void>((resolve) => {
   let firstMs = Number.POSITIVE_INFINITY;
   const end = (cause: string): void => {
     // The processes' guards end what is left when this process goes.
@@ -158,7 +158,7 @@ function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, processes }: S
   };
 }
 
-async function runUntilTold(): Promise<void> {
+async function runUntilStopped(): Promise<void> {
   const system = await start(settings);
   started = true;
   await introduce(settings, system);
@@ -170,7 +170,7 @@ async function runUntilTold(): Promise<void> {
       if (!demo.complete) throw new StackError("the demonstration is not complete: see the table");
     }
     suggest(system, demo);
-    await told;
+    await reported;
   } finally {
     ending = true;
     await system.stop();
@@ -180,7 +180,7 @@ async function runUntilTold(): Promise<void> {
 }
 
 try {
-  await runUntilTold();
+  await runUntilStopped();
   process.exit(0);
 } catch (error) {
   process.stderr.write(`${error instanceof StackError ? error.message : String((error as Error).stack)}\n`);

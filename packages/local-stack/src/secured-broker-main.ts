@@ -44,14 +44,14 @@ try {
   await broker?.start();
   await putScramUsers(kafka.operator, users);
   await untilUsersAreKnown({ brokers: kafka.addresses.brokers, ca: kafka.operator.tls?.ca ?? "" }, users);
-  const told = {
+  const reported = {
     broker: kafka.addresses.brokers[0],
     operatorBroker: kafka.operator.brokers[0],
     authorityFile: kafka.authorityFile,
     operatorFile: join(dataDir, "tls", `${OPERATOR}.pem`),
     pid: broker?.pid,
   };
-  process.stdout.write(`${JSON.stringify(told)}\n`);
+  process.stdout.write(`${JSON.stringify(reported)}\n`);
   await closed;
   await broker?.kill();
 } catch (error) {

@@ -33,9 +33,9 @@ export function activityEntries(
   { sourceId, samples: _, untilMs, ...detail }: SourceActivity,
   { partition, offset }: ActivityPlace,
 ): readonly ProjectionEntry[] {
-  const told: ActivityDetail = detail;
+  const reported: ActivityDetail = detail;
   const named = { partition, offset, place: 0, destinationId: sourceId, messageId: "", users: "" };
-  return [{ ...named, timeMs: untilMs, kind: "counted", detail: JSON.stringify(told) }];
+  return [{ ...named, timeMs: untilMs, kind: "counted", detail: JSON.stringify(reported) }];
 }
 
 export function activityFromEntry({ destinationId, timeMs, detail }: ProjectionEntry): ListedActivity {
@@ -47,12 +47,12 @@ export function refusedRequestEntries(
   { sourceId, samples }: SourceActivity,
   { partition, offset }: ActivityPlace,
 ): readonly ProjectionEntry[] {
-  return samples.flatMap(({ atMs, ...told }, sample) => {
+  return samples.flatMap(({ atMs, ...reported }, sample) => {
     const named = { partition, offset, timeMs: atMs, destinationId: sourceId, users: "" };
-    const ids = told.messageIds.length === 0 ? [""] : told.messageIds;
+    const ids = reported.messageIds.length === 0 ? [""] : reported.messageIds;
     return ids.slice(0, PLACES).map((messageId, index): ProjectionEntry => {
       // Only the first entry holds all ids: a request with twenty long ones would be held twenty times over.
-      const detail: RefusalDetail = index === 0 ? told : { ...told, messageIds: [messageId] };
+      const detail: RefusalDetail = index === 0 ? reported : { ...reported, messageIds: [messageId] };
       const kind = index === 0 ? "request" : "further_id";
       return { ...named, place: sample * PLACES + index, kind, messageId, detail: JSON.stringify(detail) };
     });

@@ -130,15 +130,15 @@ it("rows tell whom each is about, and come as they are asked for", () => {
   };
   const users = ["a\u00ff", "", "bcd", "e"];
   table.add(users.map((each, offset) => ({ ...entryOf({ ...named, offset } as DeadLetterFact), users: each })));
-  const told = (query: Partial<DeadLetterRowsQuery>) =>
+  const reported = (query: Partial<DeadLetterRowsQuery>) =>
     rowsOf(table, query).map(({ offset, users }) => [offset, users]);
-  expect(told({ start: 1, end: 4, limit: 2 })).toEqual([
+  expect(reported({ start: 1, end: 4, limit: 2 })).toEqual([
     [1, ""],
     [2, "bcd"],
   ]);
-  expect(told({})).toEqual([...users.entries()]);
-  expect(told({ withUsers: false })).toEqual(users.map((_, offset) => [offset, ""]));
-  expect(told({ start: 4, end: 9 })).toEqual([]);
+  expect(reported({})).toEqual([...users.entries()]);
+  expect(reported({ withUsers: false })).toEqual(users.map((_, offset) => [offset, ""]));
+  expect(reported({ start: 4, end: 9 })).toEqual([]);
 });
 
 it("LC1: what has become too old since it came is not counted, though it is held", () => {

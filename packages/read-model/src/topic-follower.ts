@@ -8,7 +8,7 @@
  * TF3  A reader that fails is started again at the next look, from the store's position. When somebody made the topic
  *      anew (LR3, LR5 of log-reader.ts), everything held of it is void: the follower tells its owner, once, to begin
  *      again. The follower waits for a topic that does not exist yet, and follows partitions that are added.
- * TF4  A record that cannot be decoded is put aside, and passed over once the brokers have it there. Before that, the
+ * TF4  A record that cannot be decoded is quarantined, and passed over once the brokers have it there. Before that, the
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
  * TF5  Watching callers get each entry after the store has it, a dead letter with what the store has noted of it unless
@@ -102,7 +102,7 @@ export class TopicFollower<T> {
   #wasReadOnce = false;
   #hasLeaderless = false;
   #timer: NodeJS.Timeout | null = null;
-  #isTold = false;
+  #isReported = false;
   readonly #closing = new AbortController();
   readonly #schemas: AwaitedSchemas;
 
@@ -160,8 +160,8 @@ export class TopicFollower<T> {
         (reason: unknown) => {
           this.#tellRemade(reason);
           // The failure is logged once, not at every look.
-          if (!this.#isTold) this.#say("topic_not_followed", reason);
-          this.#isTold = true;
+          if (!this.#isReported) this.#say("topic_not_followed", reason);
+          this.#isReported = true;
           this.#lookLater(LOOK_MS);
         },
       );
@@ -201,7 +201,7 @@ export class TopicFollower<T> {
     this.#ends = ends;
     this.#noteReading();
     this.#hasLeaderless = leaderless.length > 0;
-    this.#isTold = false;
+    this.#isReported = false;
   }
 
   #noteReading(): void {
@@ -251,7 +251,7 @@ export class TopicFollower<T> {
     return withNotes === undefined || (this.behind ?? 0) > REWIND_RECORDS ? entries : await withNotes(entries);
   }
 
-  /** TF4. A record below `stored` that cannot be decoded was put aside before. */
+  /** TF4. A record below `stored` that cannot be decoded was quarantined before. */
   async #read(record: IncomingRecord, stored: number): Promise<EntriesByProjection> {
     const { codec, toEntries, toRemoval, unreadable } = this.#options;
     if (record.value === null) return toRemoval?.(record) ?? {};

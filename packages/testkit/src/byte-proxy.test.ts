@@ -26,33 +26,33 @@ afterEach(async () => {
 
 function call() {
   const socket = connect(Number(new URL(proxy.url).port), "127.0.0.1");
-  let heard = "";
+  let received = "";
   socket.on("data", (bytes) => {
-    heard += bytes;
+    received += bytes;
   });
   socket.on("error", () => {});
-  return { socket, heard: () => heard };
+  return { socket, received: () => received };
 }
 
 it("BY1: what is held up passes when it is released, in order", async () => {
-  const { socket, heard } = call();
+  const { socket, received } = call();
   socket.write("one ");
-  await eventually(() => expect(heard()).toBe("one "));
+  await eventually(() => expect(received()).toBe("one "));
   proxy.hold();
   socket.write("two ");
   const later = call();
   later.socket.write("three");
   await new Promise((resolve) => setTimeout(resolve, 200));
-  expect([heard(), later.heard()]).toEqual(["one ", ""]);
+  expect([received(), later.received()]).toEqual(["one ", ""]);
   proxy.release();
-  await eventually(() => expect([heard(), later.heard()]).toEqual(["one two ", "three"]));
+  await eventually(() => expect([received(), later.received()]).toEqual(["one two ", "three"]));
 });
 
 it("BY2: a connection is cut on both sides", async () => {
-  const { socket, heard } = call();
+  const { socket, received } = call();
   const [atUpstream] = (await once(upstream, "connection")) as [import("node:net").Socket];
   socket.write("one");
-  await eventually(() => expect(heard()).toBe("one"));
+  await eventually(() => expect(received()).toBe("one"));
   proxy.cut();
   await eventually(() => expect([socket.destroyed, atUpstream.destroyed]).toEqual([true, true]));
 });

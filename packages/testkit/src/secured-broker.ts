@@ -28,7 +28,7 @@ export interface SecuredBroker {
   readonly stop: () => Promise<void>;
 }
 
-interface Told {
+interface Reported {
   readonly broker: string;
   readonly operatorBroker: string;
   readonly authorityFile: string;
@@ -47,9 +47,9 @@ export async function startSecuredBroker(users: SecuredBrokerUsers): Promise<Sec
       throw new Error(`the secured broker ended with code ${code} before it was up`);
     }),
   ]);
-  const { pid, ...told } = JSON.parse(String(line)) as Told;
+  const { pid, ...reported } = JSON.parse(String(line)) as Reported;
   return {
-    ...told,
+    ...reported,
     hang: () => process.kill(pid, "SIGSTOP"),
     resume: () => process.kill(pid, "SIGCONT"),
     stop: async () => {

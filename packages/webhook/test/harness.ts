@@ -45,7 +45,7 @@ export interface AttemptHandle {
 export function attempt(
   sender: WebhookSender,
   request: AttemptRequest,
-  heard: Partial<AttemptListener> = {},
+  listener: Partial<AttemptListener> = {},
 ): AttemptHandle {
   const settled = Promise.withResolvers<AttemptReport>();
   const finished = Promise.withResolvers<AttemptReport>();
@@ -54,7 +54,7 @@ export function attempt(
     onEnd: () => undefined,
     onSettled: settled.resolve,
     onFinished: finished.resolve,
-    ...heard,
+    ...listener,
   });
   return { settled: settled.promise, finished: finished.promise };
 }
@@ -64,10 +64,10 @@ export function attemptTo(
   sender: WebhookSender,
   urls: readonly string[],
   fields: Partial<Destination> = {},
-  heard: Partial<AttemptListener> = {},
+  listener: Partial<AttemptListener> = {},
 ): AttemptHandle {
   const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })), ...fields });
-  return attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 1 }, heard);
+  return attempt(sender, { destination, messageId: "message-1", body: BODY, attempt: 1 }, listener);
 }
 
 export interface RawServer {

@@ -223,16 +223,16 @@ describe("an attempt to several URLs", () => {
     const sender = useSender();
     const destination = aDestination({ urls: [{ url: "gopher://receiver.example/", headers: {} }] });
     const request = { destination, messageId: "message-1", body: BODY, attempt: 1 };
-    const heard: string[] = [];
-    const told = Promise.withResolvers<void>();
+    const calls: string[] = [];
+    const reported = Promise.withResolvers<void>();
     sender.attempt(request, {
-      onOutcome: (index, outcome, { error }) => heard.push(`${index} ${outcome} ${error}`),
-      onEnd: (index) => heard.push(`${index} ended`),
-      onSettled: () => heard.push("settled"),
-      onFinished: () => told.resolve(),
+      onOutcome: (index, outcome, { error }) => calls.push(`${index} ${outcome} ${error}`),
+      onEnd: (index) => calls.push(`${index} ended`),
+      onSettled: () => calls.push("settled"),
+      onFinished: () => reported.resolve(),
     });
-    expect(heard).toEqual([]);
-    return told.promise.then(() => expect(heard).toEqual(["0 permanent invalid_request", "settled", "0 ended"]));
+    expect(calls).toEqual([]);
+    return reported.promise.then(() => expect(calls).toEqual(["0 permanent invalid_request", "settled", "0 ended"]));
   });
 
   it("AT3: tells of each URL what it came to and when it ended, also after the attempt is settled", async () => {
@@ -243,22 +243,22 @@ describe("an attempt to several URLs", () => {
     });
     const urls = [slow.url, "gopher://receiver.example/", `${receiver.url}/quick`];
     const destination = aDestination({ urls: urls.map((url) => ({ url, headers: {} })) });
-    const heard: string[] = [];
+    const calls: string[] = [];
     await new Promise<void>((resolve) => {
       useSender().attempt(
         { destination, messageId: "message-1", body: BODY, attempt: 1 },
         {
-          onOutcome: (index, outcome) => heard.push(`${index} ${outcome}`),
+          onOutcome: (index, outcome) => calls.push(`${index} ${outcome}`),
           onEnd: (index) => {
-            heard.push(`${index} ended`);
+            calls.push(`${index} ended`);
             if (index === 2) quickEnded.resolve();
           },
-          onSettled: () => heard.push("settled"),
+          onSettled: () => calls.push("settled"),
           onFinished: () => resolve(),
         },
       );
     });
-    expect(heard).toEqual([
+    expect(calls).toEqual([
       ...["1 permanent", "1 ended"],
       ...["2 delivered", "settled", "2 ended"],
       ...["0 retryable", "0 ended"],

@@ -15,8 +15,8 @@ import { catalogRoutes } from "./destinations/catalog-routes.ts";
 import { destinationRoutes } from "./destinations/destination-routes.ts";
 import { destinationSecretRoutes } from "./destinations/secret-routes.ts";
 import { destinationTestRoutes } from "./destinations/test-routes.ts";
-import { openDoctor, toldTopics } from "./doctor/open-doctor.ts";
-import { besideLogs } from "./events/beside-logs.ts";
+import { configuredTopics, openDoctor } from "./doctor/open-doctor.ts";
+import { liveDeliveryState } from "./events/live-delivery-state.ts";
 import { openEvents } from "./events/open-events.ts";
 import type { Route } from "./http/route.ts";
 import { liveRoutes } from "./live/live-routes.ts";
@@ -59,9 +59,9 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ...replays.routes,
     ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
     ...openDoctor({
-      ...{ connection, names, clock, destinations, readiness, heard: health.heard },
+      ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth },
       ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
-      told: toldTopics(config),
+      reported: configuredTopics(config),
       losses: parts.losses,
     }),
     ...parts.losses.routes,
@@ -90,8 +90,8 @@ function openEventRoutes(
       audit: audit.auditLog,
       keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
     },
-    logSettings: () => health.heard.book.processes(),
-    beside: besideLogs(names, health.heard.book),
+    logSettings: () => health.reportedHealth.book.processes(),
+    beside: liveDeliveryState(names, health.reportedHealth.book),
     lostOf: parts.losses.lostOf,
   });
 }

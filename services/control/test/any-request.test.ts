@@ -123,14 +123,14 @@ describe.each(["", ...SCOPES])("by a token with the scope %j alone", (scope) => 
             expect(given.status).not.toBe(503);
             return given;
           });
-          const { status, headers, body: told, text: sent } = answer;
+          const { status, headers, body: reported, text: sent } = answer;
           if (!may) expect(status).toBe(scope === "" ? 401 : 403);
           else if (!isOpen) expect(status).not.toBe(401);
           expect(status).toBeLessThan(500);
           for (const secret of secrets) expect(sent).not.toContain(secret);
           if (scope !== "write") expect(sent).not.toContain(writeKey);
           if (status < 400) return;
-          expect(told).toMatchObject({ status, requestId: headers.get("x-request-id") });
+          expect(reported).toMatchObject({ status, requestId: headers.get("x-request-id") });
         }),
         { numRuns: operationId === "openSession" ? WRONG_CODES : RUNS },
       );

@@ -201,18 +201,20 @@ describe("two processes of control", () => {
       return { topic: topics.names.audiences, key: `${audienceId}:late`, value: codec.encode({ ...about, ...said }) };
     };
     await topics.producer.send([await late(first, "held_first"), await late(second, "held_second")]);
-    const toldOf = (trait: string) =>
+    const reportedOf = (trait: string) =>
       events.filter(({ userId, traitsJson }) => userId === "late" && traitsJson?.includes(`"${trait}"`));
     const timeoutMs = 60_000;
     try {
-      await eventually(() => expect(toldOf("held_second").at(-1)?.traitsJson).toBe('{"held_second":false}'), {
+      await eventually(() => expect(reportedOf("held_second").at(-1)?.traitsJson).toBe('{"held_second":false}'), {
         timeoutMs,
       });
-      await eventually(() => expect(toldOf("held_first")).toHaveLength(1));
+      await eventually(() => expect(reportedOf("held_first")).toHaveLength(1));
     } finally {
       clearInterval(goingOn);
       upload.outgoing.destroy();
     }
-    await eventually(() => expect(toldOf("held_first").at(-1)?.traitsJson).toBe('{"held_first":false}'), { timeoutMs });
+    await eventually(() => expect(reportedOf("held_first").at(-1)?.traitsJson).toBe('{"held_first":false}'), {
+      timeoutMs,
+    });
   }, 180_000);
 });

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const create = async (name: string): Promise<string> =>
   (await control.call("POST", "/v1/audiences", { name, sourceId })).body.id;
-const told = (trait: string): readonly Event[] =>
+const reported = (trait: string): readonly Event[] =>
   events.filter(({ traitsJson }) => Object.hasOwn(JSON.parse(traitsJson ?? "{}"), trait));
 const waiting = async (id: string): Promise<number> =>
   (await control.call("GET", `/v1/audiences/${id}`)).body.identifiesWaiting;
@@ -49,9 +49,9 @@ const waiting = async (id: string): Promise<number> =>
 it("AE3: is told no faster than it is allowed to", async () => {
   const id = await create("Slow");
   await sendLines(control, `/v1/audiences/${id}/members`, USERS.slice(0, 40));
-  await eventually(() => expect(told("slow")).toHaveLength(40), ARRIVAL);
+  await eventually(() => expect(reported("slow")).toHaveLength(40), ARRIVAL);
   // Forty at twenty a second, less what may go at once. When each was sent: whoever reads may come late.
-  const sentAt = told("slow").map(({ messageId }) => writtenAtMs.get(messageId) ?? 0);
+  const sentAt = reported("slow").map(({ messageId }) => writtenAtMs.get(messageId) ?? 0);
   expect(Math.max(...sentAt) - Math.min(...sentAt)).toBeGreaterThan(1500);
 });
 
@@ -59,21 +59,21 @@ it("AE4: what waits of an audience that was removed is told to nobody, and keeps
   const id = await create("Gone");
   expect((await sendLines(control, `/v1/audiences/${id}/members`, USERS)).body.added).toBe(USERS.length);
   expect(await waiting(id)).toBeGreaterThan(0);
-  await eventually(() => expect(told("gone").length).toBeGreaterThan(5));
+  await eventually(() => expect(reported("gone").length).toBeGreaterThan(5));
   expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
   // As many as stand in the topic: what is read of them here may be less.
   const offsets = await topicOffsets(topics.connection, topics.names.events);
-  const toldBefore = offsets.reduce((sum, { end }) => sum + end, 0);
+  const reportedBefore = offsets.reduce((sum, { end }) => sum + end, 0);
   // Under the id of before.
   expect(await create("gone")).toBe(id);
   await sendLines(control, `/v1/audiences/${id}/members`, ["new"]);
-  await eventually(() => expect(told("gone").map(({ userId }) => userId)).toContain("new"), ARRIVAL);
+  await eventually(() => expect(reported("gone").map(({ userId }) => userId)).toContain("new"), ARRIVAL);
   await eventually(async () => expect(await waiting(id)).toBe(0), ARRIVAL);
   // They are read here in their own time.
   await eventually(async () => {
-    const before = told("gone").filter(({ userId }) => userId !== "new").length;
+    const before = reported("gone").filter(({ userId }) => userId !== "new").length;
     // What was on its way when it was removed.
-    expect(before).toBeLessThan(toldBefore + IDENTIFIES_PER_SECOND);
+    expect(before).toBeLessThan(reportedBefore + IDENTIFIES_PER_SECOND);
     const counted = await control.registry.getSingleMetricAsString("posthaste_audience_records_dropped_total");
     expect(counted).toContain(`posthaste_audience_records_dropped_total ${USERS.length - before}`);
   });
@@ -133,5 +133,5 @@ it("AL3: a sync that waits is not made to what is made anew under the id, which 
   await first.answered.catch(() => undefined);
   const { body: traits } = await control.call("GET", "/v1/computed-traits");
   expect(traits.data).toMatchObject([{ name: "waited_for", size: 0, lastSync: null }]);
-  expect(told("waited_for")).toEqual([]);
+  expect(reported("waited_for")).toEqual([]);
 });

@@ -86,9 +86,9 @@ describe("an upload of an audience", () => {
     ];
     // What is refused unread is let go: a connection that is closed meanwhile may take the answer with it.
     expect(refused.map(({ headers }) => headers.get("connection"))).not.toContain("close");
-    const told = refused.map(({ status, body: { detail } }) => `${status} ${detail}`.replace(/x{100,}/, "x…"));
+    const reported = refused.map(({ status, body: { detail } }) => `${status} ${detail}`.replace(/x{100,}/, "x…"));
     const lines = "send it as lines (application/x-ndjson), of which any number may come";
-    expect(told).toEqual([
+    expect(reported).toEqual([
       `413 a body has at most 4194304 bytes here: ${lines}`,
       `413 a body has at most 1048576 bytes here: ${lines}`,
       "413 a body has at most 1048576 bytes here",

@@ -29,16 +29,16 @@ const ndjson = NDJSON;
 const putLines = (path: string, values: readonly unknown[], on = control) => sendLines(on, path, values);
 
 /** What was told of a trait: every identify, in the order of each user. */
-const told = (trait: string): readonly Event[] =>
+const reported = (trait: string): readonly Event[] =>
   events.filter(({ traitsJson }) => Object.hasOwn(JSON.parse(traitsJson ?? "{}"), trait));
-const toldValues = (trait: string): readonly string[] =>
-  told(trait)
+const reportedValues = (trait: string): readonly string[] =>
+  reported(trait)
     .map(({ userId, traitsJson }) => `${userId} ${traitsJson}`)
     .sort();
 
 /** The value of each user's newest identify. */
 function newest(trait: string): Readonly<Record<string, unknown>> {
-  const sorted = [...told(trait)].sort((a, b) => a.timestampMs - b.timestampMs);
+  const sorted = [...reported(trait)].sort((a, b) => a.timestampMs - b.timestampMs);
   return Object.fromEntries(sorted.map(({ userId, traitsJson }) => [userId, JSON.parse(traitsJson ?? "{}")[trait]]));
 }
 
@@ -77,8 +77,8 @@ describe("an audience", () => {
     const users = Array.from({ length: 1500 }, (_, index) => `user-${index}`);
     const first = await putLines(`/v1/audiences/${id}/members`, users);
     expect([first.status, first.body]).toEqual([200, { added: 1500, removed: 0, unchanged: 0 }]);
-    await eventually(() => expect(told("first_members")).toHaveLength(1500));
-    const [event] = told("first_members");
+    await eventually(() => expect(reported("first_members")).toHaveLength(1500));
+    const [event] = reported("first_members");
     expect(event).toMatchObject({ type: "identify", sourceId, traitsJson: '{"first_members":true}', integrations: {} });
     expect(JSON.parse(event?.contextJson ?? "")).toEqual({ posthaste: { kind: "audience", id } });
 
@@ -89,14 +89,14 @@ describe("an audience", () => {
       remove: ["new", "never there"],
     });
     expect(patched.body).toEqual({ added: 1, removed: 1, unchanged: 2 });
-    await eventually(() => expect(told("first_members")).toHaveLength(1506));
-    const changes = told("first_members").slice(1500);
+    await eventually(() => expect(reported("first_members")).toHaveLength(1506));
+    const changes = reported("first_members").slice(1500);
     expect(changes.map(({ userId, traitsJson }) => `${userId} ${traitsJson}`).sort()).toEqual([
       ...['17 {"first_members":true}', 'new {"first_members":false}', 'new {"first_members":true}'],
       ...['user-0 {"first_members":false}', 'user-0 {"first_members":true}', 'user-1 {"first_members":false}'],
     ]);
     expect(newest("first_members")).toMatchObject({ "user-0": true, "user-1": false, new: false, "17": true });
-    expect(new Set(told("first_members").map(({ messageId }) => messageId)).size).toBe(1506);
+    expect(new Set(reported("first_members").map(({ messageId }) => messageId)).size).toBe(1506);
 
     const { body } = await control.call("GET", `/v1/audiences/${id}`);
     expect(body).toMatchObject({ size: 1500, syncing: null, lastSync: { added: 1, removed: 1, unchanged: 2 } });
@@ -106,7 +106,7 @@ describe("an audience", () => {
     const member = async (userId: string) =>
       (await control.call("GET", `/v1/audiences/${id}/members/${encodeURIComponent(userId)}`)).body;
     expect(await member("user-0")).toEqual({ userId: "user-0", member: true, since: expect.any(String) });
-    const last = told("first_members")
+    const last = reported("first_members")
       .filter(({ userId }) => userId === "user-0")
       .at(-1);
     expect(last?.timestampMs).toBe(Date.parse((await member("user-0")).since));
@@ -139,7 +139,7 @@ describe("an audience", () => {
     const bad = await control.call("PUT", path, '"new-1"\n{"user": 1}\n', ndjson);
     expect([bad.status, bad.body.detail]).toEqual([400, expect.stringMatching(/^line 2: /)]);
     expect((await putLines(path, ["a", "b"])).body).toEqual({ added: 0, removed: 1, unchanged: 2 });
-    await eventually(() => expect(toldValues("broken")).toHaveLength(4));
+    await eventually(() => expect(reportedValues("broken")).toHaveLength(4));
     expect(newest("broken")).toEqual({ a: true, b: true, c: false });
   });
 
@@ -213,13 +213,13 @@ describe("an audience", () => {
   it("begins with nobody when it is made anew, and nobody is told of its end", async () => {
     const id = await create("Made anew");
     await putLines(`/v1/audiences/${id}/members`, ["a", "b"]);
-    await eventually(() => expect(toldValues("made_anew")).toHaveLength(2));
+    await eventually(() => expect(reportedValues("made_anew")).toHaveLength(2));
     expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
     expect((await control.call("GET", `/v1/audiences/${id}`)).status).toBe(404);
     expect(await create("made-anew")).toBe(id);
     expect((await control.call("GET", `/v1/audiences/${id}`)).body.size).toBe(0);
     expect((await putLines(`/v1/audiences/${id}/members`, ["b"])).body).toEqual({ added: 1, removed: 0, unchanged: 0 });
-    await eventually(() => expect(toldValues("made_anew")).toHaveLength(3));
+    await eventually(() => expect(reportedValues("made_anew")).toHaveLength(3));
     expect(newest("made_anew")).toEqual({ a: true, b: true });
   });
 
@@ -273,7 +273,7 @@ describe("a computed trait", () => {
     ];
     const path = `/v1/computed-traits/Lifetime%20Value?sourceId=${sourceId}`;
     expect((await putLines(path, lines)).body).toEqual({ changed: 2, unchanged: 0 });
-    await eventually(() => expect(told("lifetime_value")).toHaveLength(6));
+    await eventually(() => expect(reported("lifetime_value")).toHaveLength(6));
     expect(newest("lifetime_value")).toEqual({ a: 13, b: { tier: ["gold", 1] }, c: false, d: "x" });
     const { data } = (await control.call("GET", "/v1/computed-traits")).body;
     expect(data).toMatchObject([{ name: "Lifetime Value", trait: "lifetime_value", size: 4 }]);

@@ -84,9 +84,9 @@ describe("a change", () => {
     const refused = await one.call("PATCH", "/v1/sources/src_none", { name: "x" });
     const bad = await one.call("POST", "/v1/sources", { name: 1 });
     expect([refused.status, bad.status]).toEqual([404, 400]);
-    const told = (await entriesOf("limit=200")).map(({ requestId }) => requestId);
-    expect(told).not.toContain(requestOf(refused));
-    expect(told).not.toContain(requestOf(bad));
+    const reported = (await entriesOf("limit=200")).map(({ requestId }) => requestId);
+    expect(reported).not.toContain(requestOf(refused));
+    expect(reported).not.toContain(requestOf(bad));
   });
 });
 

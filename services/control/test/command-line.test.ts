@@ -96,8 +96,8 @@ describe("the command line", () => {
     const { id, token } = JSON.parse((await posthaste(create)).stdout);
     const by = { authorization: `Bearer ${token}` };
     const source = (await control.call("POST", "/v1/sources", { name: "By ci", kind: "web" }, by)).body;
-    const told = await posthaste(["audit", "--actor", "ci", "--json"]);
-    expect(JSON.parse(told.stdout)).toMatchObject({ operation: "createSource", target: source.id, way: "api" });
+    const reported = await posthaste(["audit", "--actor", "ci", "--json"]);
+    expect(JSON.parse(reported.stdout)).toMatchObject({ operation: "createSource", target: source.id, way: "api" });
     await posthaste(["sources", "remove", source.id]);
     const [removed] = (await posthaste(["audit", "--target", source.id])).stdout.split("\n");
     expect(removed).toMatch(new RegExp(`\tadmin\tcli\tremoveSource\t${source.id}\tname: By ci -> -; `));

@@ -200,7 +200,7 @@ export function withoutGroups(readModel: ModelOfStore): ModelOfStore {
 }
 
 /** All that a count tells. */
-export function toldBy(count: PlanCount) {
+export function reportedBy(count: PlanCount) {
   const { matched, looked, leftOut, counts, samples } = count;
   return {
     ...{ matched, looked, leftOut, samples, places: count.places().encode() },

@@ -129,7 +129,7 @@ describe("the delivery log", () => {
     });
   });
 
-  it("TF4: a record that cannot be decoded is put aside and does not stop what follows", () => {
+  it("TF4: a record that cannot be decoded is quarantined and does not stop what follows", () => {
     expect(control.logged()).toContain("record_unreadable");
   });
 

@@ -49,14 +49,14 @@ afterAll(async () => {
   await topics.remove();
 });
 
-interface Told {
+interface Reported {
   readonly state: string;
   readonly findings: readonly { readonly state: string; readonly what: string; readonly remedy: string }[];
 }
 
 const ask = async () => (await control.call("GET", "/v1/doctor")).body;
 
-async function check(name: string): Promise<Told> {
+async function check(name: string): Promise<Reported> {
   const { checks } = await ask();
   return checks.find((each: { readonly name: string }) => each.name === name);
 }

@@ -187,16 +187,16 @@ describe("a question for a source's newest events", () => {
   it("is answered when another source that is asked about has the readers begin again meanwhile", async () => {
     await send(0, "a");
     // The readers that begin first hear nothing; those that begin again do.
-    let isHeard = false;
+    let isSeen = false;
     const { connection } = topics;
     const withAdmin: KafkaConnection["withAdmin"] = async (use) => {
-      if (isHeard) return connection.withAdmin(use);
-      isHeard = true;
+      if (isSeen) return connection.withAdmin(use);
+      isSeen = true;
       return new Promise(() => {});
     };
     const tail = createTail({ connection: { ...connection, withAdmin } });
     const first = tail.newest(sourceId);
-    await eventually(() => expect(isHeard).toBe(true));
+    await eventually(() => expect(isSeen).toBe(true));
     const other = tail.newest("src_other");
     const { events, freshness } = await first;
     expect([events.map(({ event }) => event.messageId), freshness.complete]).toEqual([["a"], true]);

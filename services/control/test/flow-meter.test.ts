@@ -35,10 +35,10 @@ function openMeter({ failingLook = 0 }: { readonly failingLook?: number } = {}) 
     },
     withAdmin: (use) => {
       // One question may be asked several times of the brokers.
-      const told = new Set<string>();
+      const reported = new Set<string>();
       const tell = (what: "list" | "commits") => {
-        if (!told.has(what)) asked.push(what);
-        told.add(what);
+        if (!reported.has(what)) asked.push(what);
+        reported.add(what);
       };
       return connection.withAdmin((admin, cluster) =>
         use(

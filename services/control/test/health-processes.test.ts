@@ -65,9 +65,9 @@ it.each([-3, 3])("HB4: one whose clock is %i min off counts, and says when somet
   const said = { failedAtMs: nowMs + offMs, failingSinceMs: nowMs + offMs, retryable: 3 };
   await health.say(`off${off}`, id, { ...said, urls: [urlHealth(URL_A, { answer })] }, nowMs + offMs);
   await eventually(async () => {
-    const told = await healthOf(id);
-    expect(told).toMatchObject({ state: "failing", processes: 1, attempts: 3 });
-    for (const time of [told.since, told.reason.time]) {
+    const reported = await healthOf(id);
+    expect(reported).toMatchObject({ state: "failing", processes: 1, attempts: 3 });
+    for (const time of [reported.since, reported.reason.time]) {
       expect(Math.abs(Date.parse(time) - nowMs)).toBeLessThan(MINUTE_MS);
     }
   });

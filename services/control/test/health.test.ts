@@ -87,8 +87,8 @@ describe("the health of a destination", () => {
       urls: [urlHealth(URL_A, { inFlight: 5, answer: failure(nowMs - 20, { status: 500 }) })],
     });
     await eventually(async () => {
-      const told = await healthOf(id);
-      expect(told).toMatchObject({
+      const reported = await healthOf(id);
+      expect(reported).toMatchObject({
         ...{ destinationId: id, name: "Summed", state: "healthy", reason: null, processes: 2 },
         ...{ attempts: 100, success: 0.98, successOfHour: 0.98, inFlight: 7, deadLetters: 0 },
         waiting: { total: 7, inProcess: 7, deferred: 0, topics: [] },
@@ -104,7 +104,7 @@ describe("the health of a destination", () => {
         ],
         ...{ timeouts: 0.05, givesUp: null },
       });
-      expect([told.p50Ms < 1, told.p99Ms > 100]).toEqual([true, true]);
+      expect([reported.p50Ms < 1, reported.p99Ms > 100]).toEqual([true, true]);
     });
   });
 
@@ -331,13 +331,13 @@ describe("what was counted over time", () => {
         data.reduce((sum, point) => sum + (point[field] ?? 0), 0),
       );
     await eventually(async () => expect(sums(await series("outcomes"))).toEqual([40, 3, 2, 7]));
-    const told = await healthOf(id);
+    const reported = await healthOf(id);
     await control.stop();
     control = await start();
     await eventually(async () => {
       expect(sums(await series("outcomes"))).toEqual([40, 3, 2, 7]);
       const { asOf: _, ...again } = await healthOf(id);
-      expect({ asOf: told.asOf, ...again }).toEqual(told);
+      expect({ asOf: reported.asOf, ...again }).toEqual(reported);
     });
     // The minute is over, and it is in the read model.
     aheadMs = 90 * SECOND_MS;

@@ -45,7 +45,7 @@ export async function withLateReading<T>(start: () => Promise<T>): Promise<T> {
  * Reads no record in late tables from when `write` begins until `ask`, which begins when that is done, waits for one of
  * them to be read to its end, or has its answer without that.
  */
-export async function beforeItIsHeard<W, T>(write: () => Promise<W>, ask: (written: W) => Promise<T>): Promise<T> {
+export async function beforeItIsRead<W, T>(write: () => Promise<W>, ask: (written: W) => Promise<T>): Promise<T> {
   const held = Promise.withResolvers<void>();
   goOn = held.promise;
   try {

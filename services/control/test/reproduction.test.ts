@@ -21,16 +21,16 @@ afterAll(async () => {
   await topics.remove();
 });
 
-interface PutAsideOptions {
+interface QuarantineOptions {
   readonly value?: Buffer;
   readonly atMs?: number;
   readonly more?: Readonly<Record<string, string>>;
 }
 
 /** Puts a record aside as a service does; answers its place. */
-async function putAside(
+async function quarantine(
   topic: string,
-  { value = Buffer.from("no schema"), atMs = 5, more = {} }: PutAsideOptions = {},
+  { value = Buffer.from("no schema"), atMs = 5, more = {} }: QuarantineOptions = {},
 ): Promise<string> {
   offset += 1;
   const place = { "unreadable-topic": topic, "unreadable-partition": "0", "unreadable-offset": String(offset) };
@@ -66,12 +66,12 @@ it("UP3, UP4: a record that its topic does not take is not marked as produced ag
   await setLimit(topic, "1000");
   // The broker that leads the partition hears of a limit a moment after it was set.
   const place = await eventually(async () => {
-    const aside = await putAside(topic, { value: Buffer.alloc(4000, "x") });
-    expect((await reproduce([aside])).body).toEqual(answerOf(1, 0, [aside]));
-    return aside;
+    const quarantined = await quarantine(topic, { value: Buffer.alloc(4000, "x") });
+    expect((await reproduce([quarantined])).body).toEqual(answerOf(1, 0, [quarantined]));
+    return quarantined;
   });
   expect((await listed()).places).toContain(place);
-  const later = await putAside(topic);
+  const later = await quarantine(topic);
   expect((await reproduce([place, later])).body).toEqual(answerOf(2, 1, [place]));
   expect((await listed()).places).toContain(place);
   await setLimit(topic, "1000000");
@@ -79,8 +79,8 @@ it("UP3, UP4: a record that its topic does not take is not marked as produced ag
     expect((await reproduce([place])).body).toEqual(answerOf(1, 1));
   });
   expect((await listed()).places).not.toContain(place);
-  const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
-  expect(told).toHaveLength(new Set(told.map(({ requestId }: { requestId: string }) => requestId)).size);
+  const { data: reported } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
+  expect(reported).toHaveLength(new Set(reported.map(({ requestId }: { requestId: string }) => requestId)).size);
 });
 
 it("UP3: cut off between the record and its mark, it is produced again by who asks again, and lost by nobody", async () => {
@@ -89,7 +89,7 @@ it("UP3: cut off between the record and its mark, it is produced again by who as
     const ends = await topics.connection.withAdmin((admin) => admin.fetchTopicOffsets(events));
     return ends.reduce((sum, { high }) => sum + Number(high), 0);
   };
-  const place = await putAside(events);
+  const place = await quarantine(events);
   expect((await listed()).places).toContain(place);
   const before = await endOfEvents();
   // No mark fits.
@@ -115,9 +115,9 @@ it("UP3: cut off between the record and its mark, it is produced again by who as
 
 it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes to the shortest", async () => {
   const { names } = topics;
-  const stays = await putAside(`${topics.prefix}.no-such-topic`);
-  const moved = await putAside(`${names.retryPrefix}7h`);
-  const other = await putAside(names.events);
+  const stays = await quarantine(`${topics.prefix}.no-such-topic`);
+  const moved = await quarantine(`${names.retryPrefix}7h`);
+  const other = await quarantine(names.events);
   expect((await reproduce([stays, moved, other])).body).toEqual(answerOf(3, 2));
   expect((await listed()).places).toEqual([stays]);
   expect((await reproduce([stays])).body).toEqual(answerOf(1, 0));
@@ -127,28 +127,28 @@ it("UP4: one whose topic is gone stays, one of a retry topic that is gone goes t
 
 it("UP4: one that retention took is listed no more, and stands in nobody's way", async () => {
   const { unreadable, events } = topics.names;
-  const gone = await putAside(events);
+  const gone = await quarantine(events);
   expect((await listed()).places).toContain(gone);
   await topics.connection.withAdmin(async (admin) => {
     const [end] = await admin.fetchTopicOffsets(unreadable);
     await admin.deleteTopicRecords({ topic: unreadable, partitions: [{ partition: 0, offset: end?.high ?? "" }] });
   });
-  const kept = await putAside(events);
+  const kept = await quarantine(events);
   expect((await reproduce([gone, kept])).body).toEqual(answerOf(1, 1));
   await eventually(async () => expect((await listed("&reproduced=true")).places).not.toContain(gone));
 });
 
 it("UP4: a thousand that do not go stand before no other, by the cursor of the call before", async () => {
   const { unreadable, events } = topics.names;
-  const aside = (topic: string, index: number) => ({
+  const quarantined = (topic: string, index: number) => ({
     ...{ topic: unreadable, key: null, value: Buffer.from("{"), partition: 0 },
     headers: {
       ...{ "unreadable-topic": topic, "unreadable-partition": "2", "unreadable-offset": String(index) },
       ...{ "unreadable-reason": "not_of_schema", "unreadable-at-ms": String(Math.floor(index / 300)) },
     },
   });
-  const staying = Array.from({ length: 1001 }, (_, index) => aside(`${topics.prefix}.no-such-topic`, index));
-  await topics.producer.send([...staying, aside(events, 1500), aside(events, 1501)]);
+  const staying = Array.from({ length: 1001 }, (_, index) => quarantined(`${topics.prefix}.no-such-topic`, index));
+  await topics.producer.send([...staying, quarantined(events, 1500), quarantined(events, 1501)]);
   const call = async (more: object = {}) => {
     const asked = { reason: "not_of_schema", ...more };
     return (await control.call("POST", "/v1/unreadable/reproduce", asked)).body;
@@ -161,9 +161,9 @@ it("UP4: a thousand that do not go stand before no other, by the cursor of the c
   expect((await control.call("POST", "/v1/unreadable/reproduce", { cursor: "x" })).status).toBe(400);
 });
 
-it("what was put aside is listed in pages, whichever of it is produced again meanwhile", async () => {
+it("what was quarantined is listed in pages, whichever of it is produced again meanwhile", async () => {
   const places: string[] = [];
-  for (const atMs of [100, 101, 101, 102]) places.unshift(await putAside(topics.names.events, { atMs }));
+  for (const atMs of [100, 101, 101, 102]) places.unshift(await quarantine(topics.names.events, { atMs }));
   // Of one moment, by their places.
   [places[1], places[2]] = [places[1] ?? "", places[2] ?? ""].sort() as [string, string];
   const first = (await control.call("GET", "/v1/unreadable?limit=2")).body;
@@ -175,10 +175,10 @@ it("what was put aside is listed in pages, whichever of it is produced again mea
 
 it("two calls at once produce a record once; one whose value was left out is produced by none", async () => {
   const { events } = topics.names;
-  const place = await putAside(events);
+  const place = await quarantine(events);
   const answers = await Promise.all([reproduce([place]), reproduce([place])]);
   expect(answers.map(({ body }) => body.reproduced).sort()).toEqual([0, 1]);
-  const cut = await putAside(events, { more: { "unreadable-value-left-out": "true" } });
+  const cut = await quarantine(events, { more: { "unreadable-value-left-out": "true" } });
   expect((await listed()).places).toContain(cut);
   expect((await reproduce([cut])).body).toEqual(answerOf(0, 0));
 });

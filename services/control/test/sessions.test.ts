@@ -34,7 +34,7 @@ interface Asked {
   readonly body?: unknown;
 }
 
-interface Told {
+interface Reported {
   readonly status: number | undefined;
   readonly cookie: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
@@ -45,15 +45,15 @@ interface Told {
 async function ask(
   control: TestControl,
   { method = "GET", path = "/v1/session", headers = {}, body }: Asked,
-): Promise<Told> {
+): Promise<Reported> {
   const type = body === undefined ? {} : { "content-type": "application/json" };
   return new Promise((resolve, reject) => {
     const asked = request(`${control.url}${path}`, { method, headers: { ...type, ...headers } }, (response) => {
-      text(response).then((told) => {
+      text(response).then((reported) => {
         const cookie = response.headers["set-cookie"]?.[0];
         const code = /=(\w+);/.exec(cookie ?? "")?.[1];
         if (code !== undefined) secrets.push(code);
-        resolve({ status: response.statusCode, cookie, body: told === "" ? undefined : JSON.parse(told) });
+        resolve({ status: response.statusCode, cookie, body: reported === "" ? undefined : JSON.parse(reported) });
       }, reject);
     });
     asked.once("error", reject);
@@ -82,7 +82,7 @@ async function makeToken(scopes: readonly string[]) {
 }
 
 /** The header by which a browser at this control has the session. */
-function cookieAt(control: TestControl, { cookie = "" }: Told): { readonly cookie: string } {
+function cookieAt(control: TestControl, { cookie = "" }: Reported): { readonly cookie: string } {
   const code = /=(\w+);/.exec(cookie)?.[1];
   return { cookie: `posthaste-session-${new URL(control.url).port}=${code}` };
 }

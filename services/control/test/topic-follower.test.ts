@@ -31,7 +31,7 @@ async function followDeadLetters(
   connection: KafkaConnection,
   { topicId, next, held }: { readonly topicId: string; readonly next: number; readonly held?: Promise<void> },
 ) {
-  const [taken, told]: [StoreTake[], unknown[]] = [[], []];
+  const [taken, reported]: [StoreTake[], unknown[]] = [[], []];
   const options = {
     ...{ topic: topics.names.deadLetters, projection: "dead_letters", topicId },
     store: {
@@ -45,19 +45,19 @@ async function followDeadLetters(
       },
     },
     ...{ codec: await topics.openCodec("dead-letter"), unreadable: { put: async () => {} }, unknownSchemaMs: 0 },
-    ...{ toEntries: () => ({}), onRemade: (reason: unknown) => told.push(reason) },
+    ...{ toEntries: () => ({}), onRemade: (reason: unknown) => reported.push(reason) },
   };
   // As much of the store as a follower uses.
   const follower = new TopicFollower(connection, options as unknown as TopicFollowerOptions<unknown>);
-  return { follower, taken, told };
+  return { follower, taken, reported };
 }
 
 it("tells its owner of a topic that was made anew before it began to read", async () => {
   const writer = await createLogWriter(topics);
   await writer.deadLetters([deadLetterAt(0, { messageId: "m" }), deadLetterAt(1, { messageId: "n" })]);
-  const { follower, taken, told } = await followDeadLetters(topics.connection, { topicId: OLD_TOPIC_ID, next: 1 });
+  const { follower, taken, reported } = await followDeadLetters(topics.connection, { topicId: OLD_TOPIC_ID, next: 1 });
   try {
-    await eventually(() => expect(told[0]).toMatchObject({ code: "offset_out_of_range" }));
+    await eventually(() => expect(reported[0]).toMatchObject({ code: "offset_out_of_range" }));
     expect(taken).toEqual([]);
   } finally {
     await follower.close();

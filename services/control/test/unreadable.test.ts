@@ -43,7 +43,7 @@ async function list(query = "") {
 }
 
 describe("a record that control cannot read", () => {
-  it("TF4: is put aside once, from attempts, dead letters and audiences, and what is behind it is read", async () => {
+  it("TF4: is quarantined once, from attempts, dead letters and audiences, and what is behind it is read", async () => {
     const { names } = topics;
     for (const topic of [names.attempts, names.deadLetters, names.audiences]) {
       await send(topic, poison.rubbish);
@@ -183,8 +183,8 @@ describe("unreadable records that can be read now", () => {
       refusedPlaces: [],
       nextCursor: null,
     });
-    const { data: told } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
-    expect(told).toMatchObject([
+    const { data: reported } = (await control.call("GET", "/v1/audit?operation=reproduceUnreadable")).body;
+    expect(reported).toMatchObject([
       { target: "unreadable", changes: expect.arrayContaining([{ field: "records", from: null, to: "2" }]) },
     ]);
     await eventually(() => expect(came).toHaveLength(2));

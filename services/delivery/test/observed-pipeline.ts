@@ -71,8 +71,8 @@ export class ObservedPipeline {
     skipsDeferrals: false,
   };
   readonly errors: object[] = [];
-  /** Records that were put aside, each with what acknowledges or refuses it. */
-  readonly aside: {
+  /** Records that were quarantined, each with what acknowledges or refuses it. */
+  readonly quarantined: {
     readonly offset: number;
     readonly error: PosthasteError;
     readonly acknowledge: () => void;
@@ -96,18 +96,18 @@ export class ObservedPipeline {
         maxConnections: 4096,
         attempt: (
           { urls, attempt }: { readonly urls?: readonly string[] | null; readonly attempt: number },
-          told: AttemptListener,
+          reported: AttemptListener,
         ) => {
           this.attempted.push(urls);
           this.attemptNumbers.push(attempt);
-          this.#listener = told;
+          this.#listener = reported;
         },
       },
       publisher: { publish: (_: unknown, followUps: readonly FollowUp[]) => this.published.push(...followUps) },
       attemptLog: this.attemptLog,
       unreadable: {
         put: ({ offset }: IncomingRecord, error: PosthasteError) =>
-          new Promise<void>((acknowledge, refuse) => this.aside.push({ offset, error, acknowledge, refuse })),
+          new Promise<void>((acknowledge, refuse) => this.quarantined.push({ offset, error, acknowledge, refuse })),
       },
       schedule: { delaysMs: [10_000], windowMs: 60_000 },
       health: DEFAULT_URL_HEALTH,

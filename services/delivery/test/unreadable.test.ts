@@ -31,7 +31,7 @@ let receiver: Receiver;
 let service: DeliveryService;
 let deliveryOf: (messageId: string) => Delivery;
 let encode: (delivery: Delivery) => Buffer;
-const aside: { readonly value: Buffer; readonly headers: unknown; readonly unreadable: Unreadable | null }[] = [];
+const quarantined: { readonly value: Buffer; readonly headers: unknown; readonly unreadable: Unreadable | null }[] = [];
 const failures: Error[] = [];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ beforeAll(async () => {
   const { names, producer, openCodec, follow } = topics;
   poison = await openPoisonRecords(topics);
   await follow<Buffer>(names.unreadable, (value, { headers }) =>
-    aside.push({ value, headers, unreadable: decodeUnreadable(headers) }),
+    quarantined.push({ value, headers, unreadable: decodeUnreadable(headers) }),
   );
   const codec = createDestinationCodec(await openCodec<DestinationRecord>("destination"), createSecretBox([secretKey]));
   const urls = [{ url: `${receiver.url}/hook`, headers: {} }];
@@ -89,8 +89,8 @@ describe.each(["deliveries", "retries"])(
     const topic = () =>
       where === "retries" ? retryTopicName(topics.names, DELAYS_MS[0] ?? 0) : topics.names.deliveries;
 
-    it("UN1, AW2: is put aside as it was, of an unknown schema late, and the next is delivered", async () => {
-      const before = aside.length;
+    it("UN1, AW2: is quarantined as it was, of an unknown schema late, and the next is delivered", async () => {
+      const before = quarantined.length;
       const never = poison.neverKnown();
       await sendTo(topic(), [poison.rubbish], { attempts: "2", "deadline-ms": "7" });
       await sendTo(topic(), [encode(deliveryOf(`behind-rubbish-${where}`))]);
@@ -100,12 +100,12 @@ describe.each(["deliveries", "retries"])(
       await sendTo(topic(), [never, ...others, encode(deliveryOf(`behind-never-${where}`))]);
       // They wait beside one another: the first is not given up yet.
       await eventually(() => expect(poison.schemasAsked()).toBe(asked + UNKNOWN));
-      expect(aside).toHaveLength(before + 1);
+      expect(quarantined).toHaveLength(before + 1);
       await service.stop();
       service = await start(IMPATIENT_MS);
       await isDelivered(`behind-never-${where}`);
-      await eventually(() => expect(aside).toHaveLength(before + 1 + UNKNOWN));
-      const [rubbish, unknown] = aside.slice(before);
+      await eventually(() => expect(quarantined).toHaveLength(before + 1 + UNKNOWN));
+      const [rubbish, unknown] = quarantined.slice(before);
       const place = { topic: topic(), partition: 0, by: "delivery" };
       expect(rubbish?.unreadable).toMatchObject({ ...place, reason: "not_framed" });
       expect(String(rubbish?.value)).toBe(String(poison.rubbish));
@@ -116,13 +116,13 @@ describe.each(["deliveries", "retries"])(
     });
 
     it("AW2: is waited for where the registry knows its schema later, and delivered", async () => {
-      const before = aside.length;
+      const before = quarantined.length;
       await sendTo(topic(), [await poison.knownLater("delivery", deliveryOf(`later-${where}`))]);
       const asked = poison.asked();
       await eventually(() => expect(poison.asked()).toBeGreaterThan(asked + 1));
       poison.reveal();
       await isDelivered(`later-${where}`);
-      expect(aside).toHaveLength(before);
+      expect(quarantined).toHaveLength(before);
     });
   },
   120_000,

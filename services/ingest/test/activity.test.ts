@@ -18,7 +18,7 @@ const start = async (options: Partial<GatewayOptions> = {}) => {
 afterEach(() => gateway.close());
 
 /** What is told of a source by the end of the gateway. */
-const told = async (sourceId: string): Promise<SourceActivity | undefined> => {
+const reported = async (sourceId: string): Promise<SourceActivity | undefined> => {
   await gateway.close();
   const records = gateway.producer.sent.filter(({ topic }) => topic === "source-activity");
   const values = records.map(({ value }): SourceActivity => JSON.parse(String(value)));
@@ -35,7 +35,7 @@ describe("a source's activity", () => {
     await gateway.post("/v1/batch", { batch: [{ ...TRACK, type: "track" }, { type: "track", userId: "u" }, 7] });
     await gateway.post("/v1/track", { event: "Ordered" });
     await gateway.post("/v1/track", { ...TRACK, properties: { long: "x".repeat(40_000) } });
-    expect(await told(SOURCE.id)).toMatchObject({
+    expect(await reported(SOURCE.id)).toMatchObject({
       accepted: 2,
       rejected: { missing_event: 1, not_an_object: 1, missing_user: 1, call_too_large: 1 },
       ...{ refused: {}, samples: [] },
@@ -48,7 +48,7 @@ describe("a source's activity", () => {
     await gateway.post("/v1/batch", gzipSync(`{"batch":{"messageId":"m3"}}`), { "content-encoding": "gzip" });
     await gateway.post("/v1/batch", "x", { "content-encoding": "zstd" });
     await gateway.post("/v1/batch", "x".repeat(600_000));
-    const activity = await told(SOURCE.id);
+    const activity = await reported(SOURCE.id);
     expect(activity).toMatchObject({ accepted: 0, lastAcceptedMs: null, rejected: {} });
     expect(activity?.refused).toEqual({
       malformed_json: 1,
@@ -101,7 +101,7 @@ describe("a source's activity", () => {
     );
     gateway.producer.pendingBytes = 2_000_000;
     await gateway.post("/v1/track", TRACK);
-    const activity = await told(SOURCE.id);
+    const activity = await reported(SOURCE.id);
     expect(activity).toMatchObject({ accepted: 100, refused: { rate_limited: 2, unavailable: 1 } });
     expect(activity?.samples.map(({ status, messageIds }) => [status, messageIds])).toEqual([
       [429, []],
@@ -115,7 +115,7 @@ describe("a source's activity", () => {
     await start({ clock, acknowledgeTimeoutMs: 30 });
     gateway.producer.acknowledge = () => new Promise(() => {});
     await gateway.post("/v1/track", { ...TRACK, messageId: "late" });
-    const activity = await told(SOURCE.id);
+    const activity = await reported(SOURCE.id);
     expect(activity).toMatchObject({
       accepted: 0,
       refused: { not_acknowledged: 1 },
@@ -130,7 +130,7 @@ describe("a source's activity", () => {
     await pixel(data(TRACK));
     await pixel(data({ event: "Ordered" }));
     await pixel("!");
-    expect(await told(SOURCE.id)).toMatchObject({
+    expect(await reported(SOURCE.id)).toMatchObject({
       accepted: 1,
       rejected: { missing_user: 1 },
       refused: { malformed_request: 1 },
@@ -145,7 +145,7 @@ describe("a source's activity", () => {
       writeKeys: [{ key: "wk-off", expiresAtMs: null }],
     });
     await post("/v1/track", "wk-off", TRACK);
-    expect(await told("off")).toMatchObject({ refused: { source_disabled: 1 }, samples: [{ status: 401 }] });
+    expect(await reported("off")).toMatchObject({ refused: { source_disabled: 1 }, samples: [{ status: 401 }] });
   });
 });
 
@@ -155,7 +155,7 @@ describe("requests of nobody", () => {
     await post("/v1/track", "4k2v-no-such-key", TRACK);
     await gateway.post("/v1/track", { ...TRACK, writeKey: "9x8y-in-the-body", messageId: "m" }, { authorization: "" });
     await gateway.post("/v1/track", TRACK, { authorization: "" });
-    const activity = await told(UNKNOWN_SOURCE_ID);
+    const activity = await reported(UNKNOWN_SOURCE_ID);
     expect(activity).toMatchObject({ accepted: 0, refused: { unknown_write_key: 2, missing_write_key: 1 } });
     expect(activity?.samples).toMatchObject([
       { unknownKey: expect.stringMatching(/^4k2v… sha256:[0-9a-f]{16}$/), messageIds: [] },
@@ -169,13 +169,13 @@ describe("requests of nobody", () => {
     await start();
     const body = { ...TRACK, properties: { writeKey: WRITE_KEY }, writeKey: "other" };
     expect((await gateway.post("/v1/track", body, { authorization: "" })).status).toBe(401);
-    expect(await told(SOURCE.id)).toBeUndefined();
+    expect(await reported(SOURCE.id)).toBeUndefined();
   });
 
   it("are one record, however many keys they try", async () => {
     await start();
     for (let n = 0; n < 100; n++) await post("/v1/track", `key-${n}`, TRACK);
-    const activity = await told(UNKNOWN_SOURCE_ID);
+    const activity = await reported(UNKNOWN_SOURCE_ID);
     expect(activity?.refused).toEqual({ unknown_write_key: 100 });
     expect(activity?.samples).toHaveLength(20);
   });

@@ -237,7 +237,7 @@ describe("bodies that stop before their end", () => {
 
   it("give way to those that come after a second, the slowest first, and are told so", async () => {
     const slow = await connect();
-    const told = readResponse(slow);
+    const reported = readResponse(slow);
     slow.write(from(1, NO_KEY(15_000)).subarray(0, -5_000));
     await eventuallyHeld(9_999);
     nowMs += 500;
@@ -246,7 +246,7 @@ describe("bodies that stop before their end", () => {
     expect((await fetchFrom(1, 8_000)).status).toBe(503);
     nowMs += 700;
     expect((await fetchFrom(1, 8_000)).status).toBe(200);
-    expect(await told).toMatchObject({ status: 408, headers: { connection: "close" } });
+    expect(await reported).toMatchObject({ status: 408, headers: { connection: "close" } });
     await eventuallyHeld(15 * 15_899);
   });
 

@@ -130,20 +130,20 @@ it.each<[string, string, readonly string[], object]>([
     const held = holdLate();
     sockets = await Promise.all(Array.from({ length: PROMPT_REFUSALS + LATE }, () => openSocket(gateway.url)));
     const answers = sockets.map(readResponse);
-    const told: (number | undefined)[] = [];
-    for (const answer of answers) void answer.then((response) => told.push(response?.status));
+    const reported: (number | undefined)[] = [];
+    for (const answer of answers) void answer.then((response) => reported.push(response?.status));
     for (const socket of sockets) socket.write(request.subarray(0, -1));
     await eventually(() => expect(gateway.bodies.heldBytes).toBe(sockets.length * (bodyBytes - 1)));
     expect((await gateway.post("/v1/batch", batchOf(6))).status).toBe(200);
     for (const socket of sockets) socket.write(request.subarray(-1));
-    await eventually(() => expect([told.length, held.length]).toEqual([PROMPT_REFUSALS, LATE]));
+    await eventually(() => expect([reported.length, held.length]).toEqual([PROMPT_REFUSALS, LATE]));
     // Who waits for that holds its connection, and nothing of its body.
     await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
     expect((await gateway.post("/v1/track", call("u"), basic(OTHER_KEY))).status).toBe(200);
-    expect(told).toHaveLength(PROMPT_REFUSALS);
+    expect(reported).toHaveLength(PROMPT_REFUSALS);
     for (const tell of held) tell();
     await Promise.all(answers);
-    expect(told).toEqual(Array(PROMPT_REFUSALS + LATE).fill(429));
+    expect(reported).toEqual(Array(PROMPT_REFUSALS + LATE).fill(429));
     expect(await limited()).toBe(PROMPT_REFUSALS + LATE);
   },
 );

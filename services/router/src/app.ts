@@ -96,8 +96,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
     configOffset: () => destinations.appliedOffset,
   };
   const routed = { context, suppressed, eventCodec: codecs.event, producer, dedupe, unrouted };
-  const aside = { producer: background, topic: names.unreadable, from: [names.events], by: "router", nowMs };
-  const unreadable = new UnreadableRecords({ connection, ...aside });
+  const quarantined = { producer: background, topic: names.unreadable, from: [names.events], by: "router", nowMs };
+  const unreadable = new UnreadableRecords({ connection, ...quarantined });
   const router = new RecordRouter({ ...routed, unreadable, metrics });
   const source = { groupId: names.routerGroup, topic: names.events, topicId: eventsLog.topicId };
   const parts = { codec: codecs.event, router, producer, dedupe };

@@ -137,7 +137,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
     counted: [] as unknown[],
     sent: [] as (readonly OutgoingRecord[])[],
     unrouted: [] as [string, UnroutedEvent][],
-    aside: [] as unknown[],
+    quarantined: [] as unknown[],
     finished: 0,
   };
   const router = new RecordRouter({
@@ -161,7 +161,7 @@ function createRouter(parts: Partial<RecordRouterParts> = {}) {
       events: { inc: ({ outcome }: { outcome: string }) => void did.counted.push(outcome) },
       deliveries: { inc: (count: number) => void did.counted.push(count) },
     } as unknown as RouterMetrics,
-    unreadable: { put: async ({ offset }, error) => void did.aside.push([offset, error]) },
+    unreadable: { put: async ({ offset }, error) => void did.quarantined.push([offset, error]) },
     ...parts,
   });
   const record = (value: string | null) => ({
@@ -184,10 +184,10 @@ describe("a record of the events topic", () => {
   it("is decoded to its event", () => {
     const { router, record, did } = createRouter();
     expect(router.take(record("event"))).toBe(event);
-    expect(did.aside).toEqual([]);
+    expect(did.quarantined).toEqual([]);
   });
 
-  it("that nothing reads is counted, put aside, and finished when that is acknowledged", async () => {
+  it("that nothing reads is counted, quarantined, and finished when that is acknowledged", async () => {
     const { router, record, run, did } = createRouter();
     const unreadable = router.take(record("junk"));
     expect([router.take(record(null)), unreadable]).toMatchObject([
@@ -196,7 +196,7 @@ describe("a record of the events topic", () => {
     ]);
     // The task is finished when the promise of its run is resolved.
     await expect(run(unreadable)).resolves.toBeUndefined();
-    expect([did.counted, did.aside, did.sent]).toEqual([["unreadable"], [[9, unreadable]], []]);
+    expect([did.counted, did.quarantined, did.sent]).toEqual([["unreadable"], [[9, unreadable]], []]);
     expect(() => router.take(record("bug"))).toThrow(TypeError);
   });
 

@@ -33,8 +33,8 @@ export interface Installation {
   /** Writes a destination's newest state; undefined removes it. */
   readonly configure: (id: string, change: Partial<DestinationRecord> | undefined) => Promise<void>;
   readonly send: (events: readonly Event[]) => Promise<void>;
-  /** What was put aside. */
-  readonly unreadable: readonly PutAside[];
+  /** What was quarantined. */
+  readonly unreadable: readonly Quarantined[];
   readonly encode: (event: Event) => Buffer;
   readonly openCodec: OpenCodec;
   /** What the topics' names begin with. */
@@ -48,7 +48,7 @@ export interface Installation {
   readonly remove: () => Promise<void>;
 }
 
-export interface PutAside {
+export interface Quarantined {
   readonly value: Buffer;
   readonly record: IncomingRecord;
   readonly unreadable: Unreadable | null;
@@ -72,7 +72,7 @@ export async function createInstallation(): Promise<Installation> {
     deliveries.push({ ...delivery, key: String(key), partition, offset }),
   );
   await follow<UnroutedEvents>(names.unrouted, (events) => unrouted.push(events));
-  const unreadable: PutAside[] = [];
+  const unreadable: Quarantined[] = [];
   await follow<Buffer>(names.unreadable, (value, record) =>
     unreadable.push({ value, record, unreadable: decodeUnreadable(record.headers) }),
   );

@@ -34,7 +34,7 @@ const isDelivered = (messageId: string) =>
   eventually(() => expect(installation.deliveries.map((each) => each.messageId)).toContain(messageId));
 
 describe("a record of the events that nobody can read", () => {
-  it("UN1: is put aside as it was, with its place and why, and the next event is routed", async () => {
+  it("UN1: is quarantined as it was, with its place and why, and the next event is routed", async () => {
     const headers = { note: "mine", odd: Buffer.from([0xff, 0xfe]) };
     await installation.sendRaw(poison.rubbish, { key: "src_1:poison", partition: 0, headers });
     await installation.sendRaw(installation.strayValue, { key: null, partition: 0 });

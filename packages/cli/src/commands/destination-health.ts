@@ -29,7 +29,7 @@ interface HealthOptions {
 }
 
 /** Whether there is a failure to tell, or the end of one. */
-function isTold({ reason, deliversAgainSince }: Entry): boolean {
+function isReported({ reason, deliversAgainSince }: Entry): boolean {
   return [reason, deliversAgainSince].some((each) => each !== null && each !== undefined);
 }
 
@@ -49,7 +49,7 @@ export function addDestinationHealth(destinations: Command, perform: Perform): v
         }
         const found = await api.listRead(PATH, limit ?? Number.POSITIVE_INFINITY, queryOf({ state, name }));
         return printRead(context, found, COLUMNS, {
-          why: (entry) => (isTold(entry) ? reasonWords(entry) : ""),
+          why: (entry) => (isReported(entry) ? reasonWords(entry) : ""),
         });
       }),
     )

@@ -7,7 +7,7 @@ const NAME_WIDTH = 16;
 export function statusLines(status: Entry, nowMs: number): readonly string[] {
   const { destinations, needsSomebody, services, replays, schedule } = status;
   const counts = entryOf(destinations);
-  const { needing, again } = needingOf(status);
+  const { needing, again } = attentionOf(status);
   const { router, delivery } = entryOf(status.lag);
   const summary = [
     needing === 0 ? "nothing needs you" : `▲ ${needing} need${needing === 1 ? "s" : ""} you`,
@@ -20,14 +20,14 @@ export function statusLines(status: Entry, nowMs: number): readonly string[] {
     `waiting ${grouped(entryOf(status.waiting).total)}`,
     ...(Number(router) + Number(delivery) > 0 ? [`behind ${grouped(Number(router) + Number(delivery))}`] : []),
   ];
-  const told = listOf(needsSomebody);
+  const reported = listOf(needsSomebody);
   return [
     summary.join("   "),
     ...listOf(services)
       .filter(({ ready }) => ready !== true)
       .map(({ name, missing }) => `✗ ${name} is not ready: ${missing}`),
-    ...told.map((each) => healthLine(each, nowMs)),
-    ...(needing > told.length ? [`  and ${needing - told.length} more: posthaste destinations health`] : []),
+    ...reported.map((each) => healthLine(each, nowMs)),
+    ...(needing > reported.length ? [`  and ${needing - reported.length} more: posthaste destinations health`] : []),
     ...listOf(replays).map(
       ({ id, state, matched, replayed }) =>
         `↻ replay ${id} is ${state}: ${grouped(replayed)} of ${grouped(matched)} sent again`,
@@ -37,7 +37,7 @@ export function statusLines(status: Entry, nowMs: number): readonly string[] {
 }
 
 /** How many destinations need somebody, and how many of those that fail deliver again. */
-export function needingOf(status: Entry): { readonly needing: number; readonly again: number } {
+export function attentionOf(status: Entry): { readonly needing: number; readonly again: number } {
   const { open, failing } = entryOf(status.destinations);
   const failed = Number(open) + Number(failing);
   // Control of an earlier release does not say.

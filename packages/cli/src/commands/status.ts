@@ -6,7 +6,7 @@ import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT, type ExitCode } from "../exit-code.ts";
 import { GIVE_UP_MS, keepAsking } from "./keep-asking.ts";
-import { needingOf, statusLines } from "./status-lines.ts";
+import { attentionOf, statusLines } from "./status-lines.ts";
 
 const TERMINAL_LOOK_MS = 2000;
 const LOOK_MS = 5000;
@@ -45,5 +45,5 @@ function print({ printer }: Context, status: Entry, isWatched = false): ExitCode
   else if (printer.isJson) printer.document(status);
   else printer.lines(statusLines(status, Date.now()).map(cellText));
   if (status.complete !== true) printer.say("control is still reading what delivery says: some of it may be missing");
-  return status.ready === true && needingOf(status).needing === 0 ? EXIT.done : EXIT.no;
+  return status.ready === true && attentionOf(status).needing === 0 ? EXIT.done : EXIT.no;
 }

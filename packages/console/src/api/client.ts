@@ -24,7 +24,7 @@ export class ApiProblem extends Error {
   readonly requestId: string | null;
   readonly errors: Problem["errors"];
 
-  constructor({ status, title, detail, requestId, errors }: Omit<Problem, "type" | "status" | "requestId"> & Told) {
+  constructor({ status, title, detail, requestId, errors }: Omit<Problem, "type" | "status" | "requestId"> & Reported) {
     super(detail);
     this.status = status;
     this.title = title;
@@ -33,7 +33,7 @@ export class ApiProblem extends Error {
   }
 }
 
-interface Told {
+interface Reported {
   readonly status: number | null;
   readonly requestId: string | null;
 }
@@ -71,13 +71,19 @@ export async function call<Name extends OperationName>(
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const requestId = response.headers.get("x-request-id");
   const { status, statusText } = response;
-  const told: unknown = await response.json().catch(() => null);
-  if (isProblem(told)) return new ApiProblem(told);
+  const reported: unknown = await response.json().catch(() => null);
+  if (isProblem(reported)) return new ApiProblem(reported);
   return new ApiProblem({ status, title: statusText, detail: `the answer was ${status}`, requestId, errors: [] });
 }
 
-function isProblem(told: unknown): told is Problem {
-  return typeof told === "object" && told !== null && "detail" in told && "requestId" in told && "errors" in told;
+function isProblem(reported: unknown): reported is Problem {
+  return (
+    typeof reported === "object" &&
+    reported !== null &&
+    "detail" in reported &&
+    "requestId" in reported &&
+    "errors" in reported
+  );
 }
 
 export function unreachable(): ApiProblem {

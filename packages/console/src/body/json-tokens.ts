@@ -13,13 +13,13 @@ const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(tr
 /** `most`: what follows the first so many of those that are told apart is one plain text. */
 export function jsonTokens(text: string, most = Number.POSITIVE_INFINITY): readonly Token[] {
   const tokens: Token[] = [];
-  let [end, told] = [0, 0];
+  let [end, reported] = [0, 0];
   const put = (kind: TokenKind, part: string | undefined): void => {
     if (part !== undefined && part !== "") tokens.push({ kind, text: part });
   };
   for (const match of text.matchAll(TOKEN)) {
-    if (told === most) break;
-    told += 1;
+    if (reported === most) break;
+    reported += 1;
     const [whole, string, colon, number, word] = match;
     put("plain", text.slice(end, match.index));
     put(colon === undefined ? "text" : "name", string);

@@ -22,12 +22,12 @@ export interface TimeChartData {
 /** `Attempts, 12 moments: delivered at most 120, last 118; …`. */
 export function sentenceOf({ title, unit, times, series }: TimeChartData): string {
   if (times.length === 0) return `${title}: nothing in this time.`;
-  const told = series.map(({ name, values }) => {
+  const reported = series.map(({ name, values }) => {
     const known = values.filter((value) => value !== null);
     if (known.length === 0) return `${name} not known`;
     return `${name} at most ${shownValue(Math.max(...known))}${unit}, last ${shownValue(known.at(-1) ?? 0)}${unit}`;
   });
-  return `${title}, ${times.length} ${times.length === 1 ? "step" : "steps"}: ${told.join("; ")}.`;
+  return `${title}, ${times.length} ${times.length === 1 ? "step" : "steps"}: ${reported.join("; ")}.`;
 }
 
 const NUMBER = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 1 });

@@ -5,18 +5,18 @@ const CALM_MS = 5000;
 
 /** What is to be heard of something that may change each second: at once, then once in five seconds, the newest. */
 export function useCalm(text: string): string {
-  const [told, setTold] = useState(text);
-  const toldAtMs = useRef(Number.NEGATIVE_INFINITY);
+  const [reported, setReported] = useState(text);
+  const reportedAtMs = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
-    if (text === told) return;
+    if (text === reported) return;
     const timer = setTimeout(
       () => {
-        toldAtMs.current = performance.now();
-        setTold(text);
+        reportedAtMs.current = performance.now();
+        setReported(text);
       },
-      Math.max(0, toldAtMs.current + CALM_MS - performance.now()),
+      Math.max(0, reportedAtMs.current + CALM_MS - performance.now()),
     );
     return () => clearTimeout(timer);
-  }, [text, told]);
-  return told;
+  }, [text, reported]);
+  return reported;
 }

@@ -72,7 +72,7 @@ export class LiveStream {
   /** What the open stream was asked for. */
   #asked = "";
   #lastId = "";
-  #heardAt = new Date();
+  #lastSeenAt = new Date();
   /** The topics and the filter that the last id stands for. */
   #covered: { readonly topics: ReadonlySet<string>; readonly filter: string } = { topics: new Set(), filter: "" };
   #isStarted = false;
@@ -176,7 +176,7 @@ export class LiveStream {
 
   #hear(event: MessageEvent): void {
     if (event.lastEventId !== "") this.#lastId = event.lastEventId;
-    this.#heardAt = new Date();
+    this.#lastSeenAt = new Date();
     this.#say("live");
     this.#expectWord();
   }
@@ -189,7 +189,7 @@ export class LiveStream {
   /** LT2. */
   #lose(): void {
     this.#close();
-    const silentMs = Date.now() - this.#heardAt.getTime();
+    const silentMs = Date.now() - this.#lastSeenAt.getTime();
     if (this.#state.state === "live") this.#say("reconnecting");
     else if (silentMs > STALE_MS) this.#say("stale");
     this.#again = setTimeout(this.#open, AGAIN_MS);
@@ -198,7 +198,7 @@ export class LiveStream {
   #say(state: LiveState["state"]): void {
     if (state === this.#state.state) return;
     this.#state =
-      state === "live" || state === "connecting" ? { state } : { state, since: this.#heardAt.toISOString() };
+      state === "live" || state === "connecting" ? { state } : { state, since: this.#lastSeenAt.toISOString() };
     for (const watcher of this.#watchers) watcher();
   }
 

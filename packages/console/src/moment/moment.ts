@@ -12,10 +12,10 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** `10:42:07.113`, with the day before it where that is not today's, and the year where it is not this one. */
 export function clockTime(at: Date, now: Date, zone: string): string {
-  const [told, present] = [calendarOf(at, zone), calendarOf(now, zone)];
-  if (told.day === present.day && told.year === present.year) return told.time;
+  const [reported, present] = [calendarOf(at, zone), calendarOf(now, zone)];
+  if (reported.day === present.day && reported.year === present.year) return reported.time;
   // A line may break before the time alone.
-  return `${told.day}${told.year === present.year ? "" : `\u00a0${told.year}`} ${told.time}`;
+  return `${reported.day}${reported.year === present.year ? "" : `\u00a0${reported.year}`} ${reported.time}`;
 }
 
 /** Of what `clockTime` tells. */

@@ -23,7 +23,7 @@ const FLAGS = [
 /** For whatever comes to a page. */
 const PATIENCE_MS = 60_000;
 /** The browser tells of each such answer by itself. */
-const TOLD_OF_ANSWERS = /^Failed to load resource: the server responded with a status of [45]\d\d/;
+const REPORTED_ANSWERS = /^Failed to load resource: the server responded with a status of [45]\d\d/;
 
 export const found = await provideProgram(CHROMIUM, process.env);
 if ("missing" in found) process.stdout.write(`the console's tests in a browser are skipped: ${found.missing}\n`);
@@ -68,7 +68,7 @@ export async function openPage(
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`an error was thrown: ${error.message}`));
   page.on("console", (message) => {
-    if (!TOLD_OF_ANSWERS.test(message.text())) faults.push(`the console was told: ${message.text()}`);
+    if (!REPORTED_ANSWERS.test(message.text())) faults.push(`the console was told: ${message.text()}`);
   });
   page.on("request", (request) => {
     if (!request.url().startsWith(`${origin}/`)) faults.push(`another origin was asked: ${request.url()}`);

@@ -25,7 +25,7 @@ const SETTLED_MS = 300;
 const PATIENCE_MS = 45_000;
 const AGAIN_MS = 200;
 
-let isTold = false;
+let isReported = false;
 
 /** `/sources/$sourceId` is `console-sources-source`. */
 export function pictureName(route: string): string {
@@ -37,8 +37,8 @@ export async function drawnOtherwise(page: Page, name: string): Promise<readonly
   const release = releaseOf(page);
   const { chromium } = JSON.parse(await readFile(DRAWN_BY, "utf8")) as { readonly chromium: string };
   if (chromium !== release) {
-    if (!isTold) process.stdout.write(`pictures are of Chromium ${chromium}, this is ${release}: not compared\n`);
-    isTold = true;
+    if (!isReported) process.stdout.write(`pictures are of Chromium ${chromium}, this is ${release}: not compared\n`);
+    isReported = true;
     return [];
   }
   const faults: string[] = [];

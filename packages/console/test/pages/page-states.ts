@@ -24,9 +24,9 @@ export function testStates(pages: readonly TestedPage[]): void {
         await skeleton.getByText(/^Loading /).waitFor({ state: "attached" });
         await expectSound(page);
         control.answer(empty);
-        const told = page.locator("[data-state=empty]").first();
-        await told.waitFor();
-        expect(await told.locator("code, button, a").count()).toBeGreaterThan(0);
+        const reported = page.locator("[data-state=empty]").first();
+        await reported.waitFor();
+        expect(await reported.locator("code, button, a").count()).toBeGreaterThan(0);
         await expectSound(page);
       },
     );
@@ -36,13 +36,13 @@ export function testStates(pages: readonly TestedPage[]): void {
       async (tested) => {
         const { path, reads, live, title, shows } = tested;
         const page = await visit(path, { ...live, [reads]: problem(500, "the log could not be read") });
-        const told = page.locator("[data-state=error]").first();
-        await told.waitFor();
-        const text = await told.innerText();
+        const reported = page.locator("[data-state=error]").first();
+        await reported.waitFor();
+        const text = await reported.innerText();
         expect(text).toContain("the log could not be read");
         expect(text).toContain("req_fake0123456789");
         await expectSound(page);
-        const again = told.getByRole("button", { name: "Try again" });
+        const again = reported.getByRole("button", { name: "Try again" });
         control.answer({ ...live, [reads]: problem(403, "this needs a token with the scope read") });
         await again.click();
         await page.getByText(/You may not see/).waitFor();

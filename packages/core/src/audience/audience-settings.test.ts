@@ -50,8 +50,8 @@ describe("the input of an audience", () => {
     ["{}", "{}"],
     ['"\\u00e9"', '"é"'],
     ['{"__proto__": {"b": 1, "a": 2}, "10": 1, "9": 2}', '{"9":2,"10":1,"__proto__":{"a":2,"b":1}}'],
-  ])("takes %s for the same value as %s", (written, told) => {
-    expect(traitValueInput.parse(parseJson(written))).toBe(told);
-    expect(traitValueInput.parse(parseJson(told))).toBe(told);
+  ])("takes %s for the same value as %s", (written, reported) => {
+    expect(traitValueInput.parse(parseJson(written))).toBe(reported);
+    expect(traitValueInput.parse(parseJson(reported))).toBe(reported);
   });
 });

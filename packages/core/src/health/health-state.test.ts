@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
-import { isNeeding, isRecovered, judgeHealth, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
+import { isRecovered, judgeHealth, needsAttention, type OwedDeliveries, type RecentAttempts } from "./health-state.ts";
 
 const URL_A = "https://a.example/";
 const DESTINATION = { isEnabled: true, updatedAtMs: 5, urls: [URL_A, "https://b.example/"] };
@@ -194,27 +194,27 @@ describe("whom a destination needs", () => {
 
   it("HJ3: nobody, once a failing one delivers again and no dead letter is open and nothing waits", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
-    expect(isNeeding(judged, NOTHING_OWED, 3000)).toBe(false);
-    expect(isNeeding(judged, { ...NOTHING_OWED, openDeadLetters: 1 }, 99_000)).toBe(true);
-    expect(isNeeding(judged, { ...NOTHING_OWED, openDeadLetters: null }, 99_000)).toBe(true);
+    expect(needsAttention(judged, NOTHING_OWED, 3000)).toBe(false);
+    expect(needsAttention(judged, { ...NOTHING_OWED, openDeadLetters: 1 }, 99_000)).toBe(true);
+    expect(needsAttention(judged, { ...NOTHING_OWED, openDeadLetters: null }, 99_000)).toBe(true);
     const failing = again({ deliveredAtMs: 1000, failedAtMs: 2000 });
-    expect(isNeeding(failing, NOTHING_OWED, 3000)).toBe(true);
+    expect(needsAttention(failing, NOTHING_OWED, 3000)).toBe(true);
   });
 
   it("HJ3: nobody though something waits, once no attempt failed for a minute", () => {
     const judged = again({ deliveredAtMs: 3000, failedAtMs: 2000, recoveredAtMs: 2500 });
     for (const waiting of [1, null]) {
-      expect(isNeeding(judged, { openDeadLetters: 0, waiting }, 62_499)).toBe(true);
-      expect(isNeeding(judged, { openDeadLetters: 0, waiting }, 62_500)).toBe(false);
+      expect(needsAttention(judged, { openDeadLetters: 0, waiting }, 62_499)).toBe(true);
+      expect(needsAttention(judged, { openDeadLetters: 0, waiting }, 62_500)).toBe(false);
     }
   });
 
   it("HJ3: somebody while a breaker is open, and nobody where it is healthy or off, whatever it owes", () => {
     const owed = { openDeadLetters: 5, waiting: 5 };
     const open = judgeHealth(DESTINATION, [health({ urls: [urlHealth(OPEN)] })], NO_ATTEMPTS);
-    expect(isNeeding(open, NOTHING_OWED, 99_000)).toBe(true);
-    expect(isNeeding(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);
+    expect(needsAttention(open, NOTHING_OWED, 99_000)).toBe(true);
+    expect(needsAttention(judgeHealth(DESTINATION, [health()], NO_ATTEMPTS), owed, 3000)).toBe(false);
     const off = judgeHealth({ ...DESTINATION, isEnabled: false }, [health()], FAILED);
-    expect(isNeeding(off, owed, 3000)).toBe(false);
+    expect(needsAttention(off, owed, 3000)).toBe(false);
   });
 });

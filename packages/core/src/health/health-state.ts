@@ -114,7 +114,7 @@ export function isRecovered({ deliversAgainSinceMs }: JudgedHealth): boolean {
 }
 
 /** HJ3. */
-export function isNeeding(
+export function needsAttention(
   { state, deliversAgainSinceMs }: JudgedHealth,
   { openDeadLetters, waiting }: OwedDeliveries,
   nowMs: number,

@@ -26,10 +26,10 @@ describe("latencies as counts", () => {
     fc.assert(
       fc.property(latencies, fc.constantFrom(0.5, 0.9, 0.99, 1), (all, share) => {
         const exact = all.toSorted((a, b) => a - b)[Math.ceil(share * all.length) - 1] ?? 0;
-        const told = latencyAt(countsOf(all), share) ?? -1;
+        const reported = latencyAt(countsOf(all), share) ?? -1;
         const bucket = latencyBucket(exact);
-        expect(told).toBeLessThanOrEqual(LATENCY_BOUNDS_MS[bucket] ?? 0);
-        expect(told).toBeGreaterThanOrEqual(bucket === 0 ? 0 : (LATENCY_BOUNDS_MS[bucket - 1] ?? 0));
+        expect(reported).toBeLessThanOrEqual(LATENCY_BOUNDS_MS[bucket] ?? 0);
+        expect(reported).toBeGreaterThanOrEqual(bucket === 0 ? 0 : (LATENCY_BOUNDS_MS[bucket - 1] ?? 0));
       }),
     );
   });

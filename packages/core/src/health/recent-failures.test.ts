@@ -40,9 +40,9 @@ it("recent failures are the sums of the steps that are asked for, the most first
       for (const [minute, { url, answer, count }] of all) {
         if (minute > last - steps) sums.set(`${answer} ${url}`, (sums.get(`${answer} ${url}`) ?? 0) + count);
       }
-      const told = recent.failed(NOW_MS + last * MINUTE_MS, steps);
-      expect(new Map(told.map(({ url, answer, count }) => [`${answer} ${url}`, count]))).toEqual(sums);
-      const counts = told.map(({ count }) => count);
+      const reported = recent.failed(NOW_MS + last * MINUTE_MS, steps);
+      expect(new Map(reported.map(({ url, answer, count }) => [`${answer} ${url}`, count]))).toEqual(sums);
+      const counts = reported.map(({ count }) => count);
       expect(counts).toEqual(counts.toSorted((a, b) => b - a));
     }),
   );

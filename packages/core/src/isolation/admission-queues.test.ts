@@ -13,7 +13,7 @@ import {
   type Given,
   given,
   one,
-  told,
+  reported,
 } from "../../test/destination-admission.ts";
 
 const ofA = { owed: [A], isRetry: false };
@@ -82,7 +82,7 @@ describe("AD2: the expected wait for the rate", () => {
     admission.urls[0]?.shutUntil(60_000);
     for (let index = 0; index < 4; index += 1) {
       const refused = admission.overdue(2, () => ALONE);
-      expect(refused && told(refused)).toEqual(["retry_after"]);
+      expect(refused && reported(refused)).toEqual(["retry_after"]);
     }
     endAll(permits, 3);
     expect(roomUnderRate(admission, 60_000)).toBe(10);
@@ -95,7 +95,7 @@ describe("AD2: the expected wait for the rate", () => {
     for (let index = 0; index < 3; index += 1) expect(arrive(admission, 10)).toBeNull();
     admission.passed(201);
     for (let decided = admission.overdue(211, () => AMONG_OTHERS); decided !== null; ) {
-      expect(told(decided)).toEqual([A]);
+      expect(reported(decided)).toEqual([A]);
       endAll([decided], 212);
       decided = admission.overdue(212, () => AMONG_OTHERS);
     }
@@ -139,7 +139,7 @@ describe("AD1: what waits for several URLs", () => {
     expect([admission.next(15), admission.waiting]).toEqual([null, 1]);
     endAll(permitsOfB, 20);
     const went = admission.next(20);
-    expect(went && told(went)).toEqual([A, B]);
+    expect(went && reported(went)).toEqual([A, B]);
     expect([admission.next(20), admission.waiting]).toEqual([null, 0]);
     if (went !== null) endAll([went], 21);
     expect(roomUnderRate(admission, 21)).toBe(10);

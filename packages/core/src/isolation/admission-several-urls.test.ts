@@ -13,8 +13,8 @@ import {
   type Given,
   given,
   one,
+  reported,
   SCARCE,
-  told,
 } from "../../test/destination-admission.ts";
 
 describe("admission to several URLs under `settle: any`", () => {
@@ -23,7 +23,7 @@ describe("admission to several URLs under `settle: any`", () => {
     finish(given(admission, 0), "delivered", 1, B);
     for (let index = 0; index < 20; index++) {
       const permit = given(admission, 10 + index);
-      expect(told(permit)).toEqual([A, B]);
+      expect(reported(permit)).toEqual([A, B]);
       finish(permit, "delivered", 10 + index, A);
     }
   });
@@ -41,7 +41,7 @@ describe("admission to several URLs under `settle: any`", () => {
     broken(other, "failed", 0, B);
     expect(arrive(other, 1)).toEqual([A]);
     const probing = given(other, 1000);
-    expect([told(probing), probing.wasProbe(0), probing.wasProbe(1)]).toEqual([[A, B], false, true]);
+    expect([reported(probing), probing.wasProbe(0), probing.wasProbe(1)]).toEqual([[A, B], false, true]);
     expect(arrive(other, 1001)).toEqual([A]);
     other.urls[0]?.shutUntil(9000);
     const permit = other.admit(one, 1002, () => AMONG_OTHERS);
@@ -85,7 +85,7 @@ describe("admission to several URLs under `settle: any`", () => {
   it("UC1, I5: goes to the well URL alone where a window fills and another is waited for no longer", () => {
     const waited = waitingForB();
     const permit = waited.overdue(203, () => SCARCE);
-    expect([permit && told(permit), permit?.isGiven, waited.waiting]).toEqual([[A], true, 0]);
+    expect([permit && reported(permit), permit?.isGiven, waited.waiting]).toEqual([[A], true, 0]);
     // So does one that arrives then.
     expect(arrive(waitingForB(), 203, SCARCE)).toEqual([A]);
   });
@@ -128,7 +128,7 @@ describe("admission to several URLs under `settle: each`", () => {
     const admission = admissionOf([A, B], "each");
     admission.urls[1]?.shutUntil(60_000);
     const permit = given(admission, 0);
-    expect(told(permit)).toEqual([A]);
+    expect(reported(permit)).toEqual([A]);
     expect(permit.deferred).toEqual([{ urls: [B], cause: "retry_after", notBeforeMs: 60_000 }]);
     finish(permit, "delivered", 1, A);
     expect(arrive(admission, 1, AMONG_OTHERS, { owed: [A], isRetry: true })).toEqual([A]);
@@ -139,9 +139,9 @@ describe("admission to several URLs under `settle: each`", () => {
     const admission = admissionOf([A, B], "each");
     broken(admission, "failed", 0, B);
     const permit = given(admission, 1000);
-    expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "breaker_open" }]]);
+    expect([reported(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "breaker_open" }]]);
     const probe = given(admission, 1000, { owed: [B], isRetry: true });
-    expect([told(probe), probe.wasProbe(0)]).toEqual([[B], true]);
+    expect([reported(probe), probe.wasProbe(0)]).toEqual([[B], true]);
   });
 
   it("UC2: does not wait for a URL that hangs, once that is seen, nor stand behind those that do", () => {
@@ -151,7 +151,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(admission, 2, AMONG_OTHERS, { owed: [B], isRetry: true })).toBeNull();
     admission.passed(1501);
     const went = admission.next(1003);
-    expect(went && told(went)).toEqual([A]);
+    expect(went && reported(went)).toEqual([A]);
     expect(went?.deferred).toMatchObject([{ urls: [B], cause: "concurrency_limit" }]);
     expect(arrive(admission, 1004)).toEqual([A]);
     expect(admission.waiting).toBe(1);
@@ -189,7 +189,7 @@ describe("admission to several URLs under `settle: each`", () => {
     for (let index = 0; index < 6; index++) expect(arrive(admission, 9000)).toBeNull();
     finish(permits[0] as Given, "delivered", 9500, B);
     const late = admission.next(9500);
-    expect([late && told(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
+    expect([late && reported(late), late?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
   it("UC2: goes at once to the URL that can take it, and does not wait for a late one", () => {
@@ -197,7 +197,7 @@ describe("admission to several URLs under `settle: each`", () => {
     slowed(admission, B, 1000, 0);
     fillUrl(admission, B, 3000);
     const permit = given(admission, 3000);
-    expect([told(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "concurrency_limit" }]]);
+    expect([reported(permit), permit.deferred]).toMatchObject([[A], [{ urls: [B], cause: "concurrency_limit" }]]);
     expect(admission.waiting).toBe(0);
   });
 
@@ -207,7 +207,7 @@ describe("admission to several URLs under `settle: each`", () => {
     const permits = fillUrl(admission, A, 10);
     expect(arrive(admission, 10)).toBeNull();
     finish(permits[0] as Given, "delivered", 15, A);
-    expect(told(admission.next(15) as Given)).toEqual([A, B]);
+    expect(reported(admission.next(15) as Given)).toEqual([A, B]);
 
     const other = admissionOf([A, B], "each");
     slowed(other, A, 1000, 0);
@@ -216,7 +216,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(other, 3000)).toBeNull();
     finish(ofB[0] as Given, "delivered", 3005, B);
     const went = other.next(3005);
-    expect([went && told(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
+    expect([went && reported(went), went?.deferred]).toMatchObject([[B], [{ urls: [A], cause: "concurrency_limit" }]]);
   });
 
   it("UC2: leaves nothing out while all wait for the rate", () => {
@@ -230,7 +230,7 @@ describe("admission to several URLs under `settle: each`", () => {
     // There is a token, and the one before it waits for it too: A has capacity, and is skipped by none.
     const next = admission.admit(one, 2200, () => AMONG_OTHERS);
     expect(next).toBeNull();
-    expect(told(admission.next(2200) as Given)).toEqual([A, B]);
+    expect(reported(admission.next(2200) as Given)).toEqual([A, B]);
   });
 
   it("UC2: leaves out no late URL while the rate holds up the delivery anyway", () => {
@@ -242,7 +242,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(arrive(admission, 3000)).toBeNull();
     for (const permit of ofB) finish(permit, "delivered", 3010, B);
     const permit = admission.next(3100);
-    expect([permit && told(permit), permit?.deferred]).toEqual([[A, B], []]);
+    expect([permit && reported(permit), permit?.deferred]).toEqual([[A, B], []]);
   });
 
   it("UC2: goes on, from behind others that wait for it alone, when a URL begins to hang", () => {
@@ -259,7 +259,7 @@ describe("admission to several URLs under `settle: each`", () => {
     expect(admission.next(211)).toBeNull();
     const went = [admission.overdue(211, () => AMONG_OTHERS), admission.overdue(211, () => AMONG_OTHERS)];
     for (const permit of went) {
-      expect([permit && told(permit), permit?.deferred]).toMatchObject([
+      expect([permit && reported(permit), permit?.deferred]).toMatchObject([
         [A],
         [{ urls: [B], cause: "concurrency_limit" }],
       ]);

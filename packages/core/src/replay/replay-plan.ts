@@ -2,7 +2,7 @@
 import type { DeadLetterReason } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 import type { DeadLetterFilter } from "./dead-letter-filter.ts";
-import type { ReplayWant, SkippedCounts } from "./replay.ts";
+import type { ReplayDesiredState, SkippedCounts } from "./replay.ts";
 
 /** What the dead letters of a plan are for: to be sent again, or to be purged. */
 export const PLAN_PURPOSES = ["replay", "purge"] as const;
@@ -27,7 +27,7 @@ export interface DeadLetterSample {
 
 export interface ReplayPlan {
   readonly purpose: PlanPurpose;
-  readonly want: ReplayWant;
+  readonly want: ReplayDesiredState;
   readonly filter: DeadLetterFilter;
   /** The plan includes dead letters that were delivered since or replayed before. */
   readonly again: boolean;

@@ -4,18 +4,18 @@ import {
   advanceProgress,
   canWrite,
   claimProgress,
+  desiredStateAfter,
   isDue,
   isEnded,
   nextOffset,
   REPLAY_ACTS,
   REPLAY_STATES,
   type ReplayAct,
+  type ReplayDesiredState,
   type ReplayProgress,
-  type ReplayWant,
   replayState,
   type SkipCause,
   sendableDeadLetters,
-  wantAfter,
 } from "./replay.ts";
 
 const BATCH = 4;
@@ -37,7 +37,7 @@ class World {
   readonly #runners: Runner[] = [];
   readonly sent = new Map<string, number>();
   readonly suppressed = new Set<string>();
-  want: ReplayWant = "running";
+  want: ReplayDesiredState = "running";
   progress: ReplayProgress | undefined;
   claims = 0;
   nowMs = 1;
@@ -51,7 +51,7 @@ class World {
   }
 
   act(act: ReplayAct): void {
-    this.want = wantAfter(act, this.want, this.progress) ?? this.want;
+    this.want = desiredStateAfter(act, this.want, this.progress) ?? this.want;
   }
 
   /** Another runner begins or goes on, whether or not one lives. */
@@ -236,7 +236,7 @@ describe("a replay", () => {
     const running = claimProgress(undefined, 1);
     const paused = { ...running, state: "paused" as const };
     const ended = (state: "done" | "cancelled" | "failed") => ({ ...running, state, endedAtMs: 2 });
-    const cases: readonly (readonly [ReplayWant, ReplayProgress | undefined])[] = [
+    const cases: readonly (readonly [ReplayDesiredState, ReplayProgress | undefined])[] = [
       ["planned", undefined],
       ["running", undefined],
       ["running", running],
@@ -248,7 +248,9 @@ describe("a replay", () => {
       ["paused", ended("failed")],
     ];
     const table = cases.map(([want, progress]) =>
-      [replayState(want, progress), ...REPLAY_ACTS.map((act) => wantAfter(act, want, progress) ?? "-")].join(" "),
+      [replayState(want, progress), ...REPLAY_ACTS.map((act) => desiredStateAfter(act, want, progress) ?? "-")].join(
+        " ",
+      ),
     );
     expect(table).toEqual([
       "planned running - - -",

@@ -41,8 +41,8 @@ export const NONE_SKIPPED: SkippedCounts = {
 };
 
 /** What a caller wants of a plan. */
-export const REPLAY_WANTS = ["planned", "running", "paused", "cancelled"] as const;
-export type ReplayWant = (typeof REPLAY_WANTS)[number];
+export const REPLAY_DESIRED_STATES = ["planned", "running", "paused", "cancelled"] as const;
+export type ReplayDesiredState = (typeof REPLAY_DESIRED_STATES)[number];
 
 /** What the runner does or came to. `waiting`: the runner stopped in order, and the next one goes on. */
 export const RUN_STATES = ["waiting", "running", "paused", "cancelled", "done", "failed"] as const;
@@ -78,7 +78,7 @@ export interface ReplayProgress {
 export const REPLAY_BATCH = 1000;
 
 /** The state of a replay as callers see it: a running one counts as running until its runner has stopped. */
-export function replayState(want: ReplayWant, progress: ReplayProgress | undefined): ReplayState {
+export function replayState(want: ReplayDesiredState, progress: ReplayProgress | undefined): ReplayState {
   if (progress !== undefined && (isEnded(progress) || progress.state === "running")) return progress.state;
   return want === "running" ? "waiting" : want;
 }
@@ -88,7 +88,7 @@ export function isEnded({ endedAtMs }: Pick<ReplayProgress, "endedAtMs">): boole
 }
 
 /** Whether a runner has something to do: to send, or to record that it stopped. */
-export function isDue(want: ReplayWant, progress: ReplayProgress | undefined): boolean {
+export function isDue(want: ReplayDesiredState, progress: ReplayProgress | undefined): boolean {
   if (want === "planned" || (progress !== undefined && isEnded(progress))) return false;
   return want !== "paused" || progress?.state === "running";
 }
@@ -102,7 +102,7 @@ const FROM: Readonly<Record<ReplayAct, readonly ReplayState[]>> = {
   resume: ["paused"],
   cancel: ["waiting", "running", "paused"],
 };
-const TO: Readonly<Record<ReplayAct, ReplayWant>> = {
+const TO: Readonly<Record<ReplayAct, ReplayDesiredState>> = {
   start: "running",
   pause: "paused",
   resume: "running",
@@ -113,7 +113,11 @@ const TO: Readonly<Record<ReplayAct, ReplayWant>> = {
  * What is wanted after an act; null where the state does not allow the act. An act that asks for what is wanted already
  * is allowed, so that a caller may repeat it.
  */
-export function wantAfter(act: ReplayAct, want: ReplayWant, progress: ReplayProgress | undefined): ReplayWant | null {
+export function desiredStateAfter(
+  act: ReplayAct,
+  want: ReplayDesiredState,
+  progress: ReplayProgress | undefined,
+): ReplayDesiredState | null {
   const isDone = progress !== undefined && isEnded(progress);
   // The last act counts, whether or not the runner has obeyed it yet.
   const state = isDone ? progress.state : want;

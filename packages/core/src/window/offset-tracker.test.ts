@@ -174,9 +174,9 @@ describe("what is told of it when it is passed (OT3)", () => {
         fc.array(fc.nat(1_000_000), { minLength: 300, maxLength: 600 }),
         fc.infiniteStream(fc.nat()),
         (notes, picks) => {
-          let [told, greatest] = [0, [0, 0, 0]];
+          let [callbacks, greatest] = [0, [0, 0, 0]];
           const note = (value: number) => {
-            told += 1;
+            callbacks += 1;
             greatest = greatest.map((held, kind) => (value % 3 === kind ? Math.max(held, value) : held));
           };
           const tracker = new OffsetTracker<number>(0, { onPassed: note, condense });
@@ -187,12 +187,12 @@ describe("what is told of it when it is passed (OT3)", () => {
             const [done] = left.splice((picks.next().value ?? 0) % left.length, 1);
             if (done) tracker.finish(done);
           }
-          expect([told, tracker.committableOffset]).toEqual([0, 0]);
+          expect([callbacks, tracker.committableOffset]).toEqual([0, 0]);
           if (first) tracker.finish(first);
           expect(greatest).toEqual(
             [0, 1, 2].map((kind) => Math.max(0, ...notes.filter((value) => value % 3 === kind))),
           );
-          expect(told).toBeLessThan(36);
+          expect(callbacks).toBeLessThan(36);
           expect(tracker.committableOffset).toBe(notes.length);
         },
       ),
@@ -235,8 +235,8 @@ describe("what is told of it when it is passed (OT3)", () => {
 
 it("OT5: keeps of ten thousand finished entries behind one that is stuck as many notes as differ, and no entry", () => {
   const condense = (notes: readonly number[]): number[] => [Math.max(...notes)];
-  let told = 0;
-  const tracker = new OffsetTracker<number>(0, { onPassed: () => (told += 1), condense });
+  let callbacks = 0;
+  const tracker = new OffsetTracker<number>(0, { onPassed: () => (callbacks += 1), condense });
   const stuck = entry(0);
   tracker.add(stuck);
   for (let offset = 1; offset <= 10_000; offset += 1) {
@@ -251,6 +251,6 @@ it("OT5: keeps of ten thousand finished entries behind one that is stuck as many
   ]);
   expect(stuck.finishedAbove?.notes.length).toBeLessThan(32);
   tracker.finish(stuck);
-  expect(told).toBeLessThan(34);
+  expect(callbacks).toBeLessThan(34);
   expect(tracker.committableOffset).toBe(10_001);
 });

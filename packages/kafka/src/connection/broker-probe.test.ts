@@ -49,30 +49,30 @@ async function startProbe(answers: Readonly<Record<number, Buffer>>, login: Kafk
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   closing.push(() => server.close());
-  const told: string[] = [];
-  let heard = 0;
+  const reported: string[] = [];
+  let answerCount = 0;
   const probe = new BrokerProbe({
     address: { host: "127.0.0.1", port: (server.address() as AddressInfo).port },
     dial: ({ host, port }, onConnect) => connect({ host, port }, onConnect),
     login: login ?? undefined,
-    onHeard: () => (heard += 1),
-    onAnswer: () => told.push("answer"),
-    onRefused: (advice) => told.push(advice),
+    onSeen: () => (answerCount += 1),
+    onAnswer: () => reported.push("answer"),
+    onRefused: (advice) => reported.push(advice),
   });
   closing.push(() => probe.close());
-  return { probe, seen, told, heard: () => heard, connections: () => connections };
+  return { probe, seen, reported, answerCount: () => answerCount, connections: () => connections };
 }
 
 describe("a broker probe", () => {
   it("logs in before it asks, and hears of each step", async () => {
-    const { probe, seen, told, heard } = await startProbe({
+    const { probe, seen, reported, answerCount } = await startProbe({
       [SASL_HANDSHAKE]: HANDSHAKE_OK,
       [SASL_AUTHENTICATE]: lasting(0),
       [API_VERSIONS]: VERSIONS,
     });
     expect(probe.awaitsAnswer).toBe(true);
-    await eventually(() => expect(told).toEqual(["answer"]));
-    expect(heard()).toBe(3);
+    await eventually(() => expect(reported).toEqual(["answer"]));
+    expect(answerCount()).toBe(3);
     expect(probe.awaitsAnswer).toBe(false);
     probe.ask();
     await eventually(() => expect(probe.answers).toBe(2));
@@ -94,31 +94,33 @@ describe("a broker probe", () => {
   });
 
   it("says which mechanisms the listener takes when it does not take ours", async () => {
-    const { probe, told } = await startProbe({
+    const { probe, reported } = await startProbe({
       [SASL_HANDSHAKE]: frame(int16(33), int32(2), text("GSSAPI"), text("SCRAM-SHA-512")),
     });
     await eventually(() => expect(probe.isClosed).toBe(true));
-    expect(told).toEqual([expect.stringMatching(/KAFKA_SASL_MECHANISM=plain: set it to one of gssapi, scram-sha-512/)]);
+    expect(reported).toEqual([
+      expect.stringMatching(/KAFKA_SASL_MECHANISM=plain: set it to one of gssapi, scram-sha-512/),
+    ]);
   });
 
   it("says the broker's words when the login is refused", async () => {
-    const { probe, told } = await startProbe({
+    const { probe, reported } = await startProbe({
       [SASL_HANDSHAKE]: HANDSHAKE_OK,
       [SASL_AUTHENTICATE]: frame(int16(58), text("no such user"), int32(0), int64(0)),
     });
     await eventually(() => expect(probe.isClosed).toBe(true));
-    expect(told).toEqual([expect.stringMatching(/KAFKA_SASL_USERNAME u .*no such user/)]);
+    expect(reported).toEqual([expect.stringMatching(/KAFKA_SASL_USERNAME u .*no such user/)]);
   });
 
   it("is closed and says nothing when the connection ends in the middle of a login", async () => {
-    const { probe, told } = await startProbe({ [SASL_HANDSHAKE]: HANDSHAKE_OK });
+    const { probe, reported } = await startProbe({ [SASL_HANDSHAKE]: HANDSHAKE_OK });
     await eventually(() => expect(probe.isClosed).toBe(true));
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 
   it("takes no alert of TLS for an answer", async () => {
-    const { probe, told } = await startProbe({ [API_VERSIONS]: Buffer.from("15030300020250", "hex") }, null);
+    const { probe, reported } = await startProbe({ [API_VERSIONS]: Buffer.from("15030300020250", "hex") }, null);
     await eventually(() => expect(probe.isClosed).toBe(true));
-    expect(told).toEqual([expect.stringContaining("set KAFKA_TLS to true")]);
+    expect(reported).toEqual([expect.stringContaining("set KAFKA_TLS to true")]);
   });
 });

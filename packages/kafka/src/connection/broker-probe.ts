@@ -10,7 +10,7 @@
  * - *idle* from then on, until `ask` sends the next ApiVersions, or first a new login (BP3);
  * - *closed* for good, when the connection fails, the broker refuses this process, or `close` is called.
  * BP1  The probe has one request out at a time; the next frame is its answer.
- * BP2  Only an answer to ApiVersions counts as an answer: a broker that refuses the login does not answer. `onHeard` is
+ * BP2  Only an answer to ApiVersions counts as an answer: a broker that refuses the login does not answer. `onSeen` is
  *      called for every frame, so that a login of many steps does not look like a hang.
  * BP3  Before the broker ends the login (`connections.max.reauth.ms`, or the end of a token) the probe logs in again on
  *      the same connection.
@@ -37,7 +37,7 @@ export interface ProbeOptions {
   readonly dial: Dial;
   /** Undefined where the listener wants no login. */
   readonly login: KafkaLogin | undefined;
-  readonly onHeard: () => void;
+  readonly onSeen: () => void;
   readonly onAnswer: () => void;
   readonly onRefused: (advice: string) => void;
   readonly clock?: Clock;
@@ -194,7 +194,7 @@ export class BrokerProbe {
 
   /** Passes a frame to the request that it answers (BP1, BP2). */
   #onFrame(frame: Buffer): void {
-    this.#options.onHeard();
+    this.#options.onSeen();
     const step = this.#loginStep;
     if (step !== null) {
       this.#loginStep = null;

@@ -246,23 +246,23 @@ describe("the liveness watch (L1)", () => {
     await once(server, "listening");
     closing.push(() => server.close());
     const address = { host: "127.0.0.1", port: (server.address() as AddressInfo).port };
-    const told: string[] = [];
+    const reported: string[] = [];
     let ticks = 0;
     const watch = new LivenessWatch({
       brokers: [address],
       dial: ({ host, port }, onConnect) => connect({ host, port }, onConnect),
       onChange: () => expect.unreachable(),
-      onRefused: (broker, advice) => told.push(`${broker}: ${advice}`),
+      onRefused: (broker, advice) => reported.push(`${broker}: ${advice}`),
       onTick: () => (ticks += 1),
       tickMs: TICK_MS,
     });
     closing.push(() => watch.close());
     const name = `127.0.0.1:${address.port}`;
-    await eventually(() => expect(told.length).toBe(4));
+    await eventually(() => expect(reported.length).toBe(4));
     // The first is asked before the first tick.
     expect(ticks).toBeGreaterThanOrEqual(33);
     expect(refused).toBe(4);
-    expect(told[0]).toMatch(new RegExp(`^${name}: .*KAFKA_TLS`));
+    expect(reported[0]).toMatch(new RegExp(`^${name}: .*KAFKA_TLS`));
     expect(watch.refusals().get(name)).toMatch(/KAFKA_TLS/);
   });
 

@@ -176,7 +176,7 @@ export class LivenessWatch {
       address: broker.address,
       dial: this.#dial,
       login: this.#login,
-      onHeard: () => {
+      onSeen: () => {
         broker.unansweredTicks = 0;
       },
       onAnswer: () => this.#onAnswer(broker),

@@ -49,7 +49,7 @@ export class ConsumerTicks {
   #onTick(): void {
     const { owned, lag, stalls, onStalled } = this.#options;
     this.#ticks += 1;
-    for (const each of owned()) if (each.hasNothingToFetch && !each.isLocating) stalls.heardPartition(each);
+    for (const each of owned()) if (each.hasNothingToFetch && !each.isLocating) stalls.sawPartition(each);
     lag.publish();
     if (this.#ticks % END_OFFSETS_EVERY_TICKS === 0) void lag.readEnds();
     const reason = stalls.tick(this.#tickMs);

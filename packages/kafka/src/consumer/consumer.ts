@@ -148,7 +148,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     const hooks: GroupHooks = {
       beforeJoin: () => this.#drain.beforeJoin(),
       onHeartbeat: () => {
-        if (this.#owned.all.length === 0) this.#stalls.heardGroup();
+        if (this.#owned.all.length === 0) this.#stalls.sawGroup();
       },
       onOutOfRange: (topic, partition) => void this.#onOutOfRange(topic, partition),
     };
@@ -161,7 +161,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       owned: () => this.#owned.all,
       intervalMs: this.#timing.commitIntervalMs,
       clock: this.#clock,
-      onCommitted: () => this.#stalls.heardGroup(),
+      onCommitted: () => this.#stalls.sawGroup(),
       onFailed: (reason, failures) => this.#onCommitFailed(reason, failures),
     });
   }
@@ -230,7 +230,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   #onFetched(place: TopicPartition, batch: FetchedBatch): boolean {
     const intake = this.#owned.find(place);
     if (intake === undefined) return false;
-    this.#stalls.heardPartition(intake);
+    this.#stalls.sawPartition(intake);
     this.#fillTicks.wake();
     return intake.accept(batch);
   }
@@ -254,7 +254,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     this.#fillTicks.wake();
     // Only the first JOIN counts: a group that joins again and again without a commit has come to a standstill too
     // (C7).
-    if (this.#joins === 1) this.#stalls.heardGroup();
+    if (this.#joins === 1) this.#stalls.sawGroup();
     this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
     this.#owned.join(assigned, { isStopping: this.#state === "stopping" });
   }

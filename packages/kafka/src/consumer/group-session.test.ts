@@ -133,8 +133,8 @@ describe("a group's session", () => {
       const never = () => new Promise<never>(() => undefined);
       const { session, join } = createGroup({ offsetCommit: never, heartbeat: never });
       const coordinator = await join();
-      const beat = coordinator.heartbeat({});
-      const refused = expect(beat).rejects.toMatchObject(MOVED);
+      const heartbeat = coordinator.heartbeat({});
+      const refused = expect(heartbeat).rejects.toMatchObject(MOVED);
       const refusal = session.commit([{ topic: "a", partition: 0, offset: 5, metadata: "" }]);
       await vi.advanceTimersByTimeAsync(5000);
       expect(await refusal).toMatchObject({ code: "deadline_exceeded" });

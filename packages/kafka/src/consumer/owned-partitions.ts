@@ -164,11 +164,11 @@ export class OwnedPartitions<T, F> {
   #begin(found: readonly FoundPlace<PartitionIntake<T, F>>[], leaderless: readonly TopicPartition[]): void {
     const { stalls, consumer } = this.#options;
     for (const { partition, place } of found) {
-      stalls.heardPartition(partition);
+      stalls.sawPartition(partition);
       partition.begin(place.offset, place.metadata);
     }
     // A partition without a leader does not make the consumer stall: the brokers answered.
-    for (const partition of leaderless) stalls.heardPartition(partition);
+    for (const partition of leaderless) stalls.sawPartition(partition);
     if (found.length > 0) consumer.onAssigned?.(found.map(({ partition }) => partition.window));
   }
 }

@@ -62,7 +62,7 @@ class Simulation {
   #finishedSinceCommit = 0;
   #stale: CommitPoint | null = null;
   /** The committer sleeps until it is told that something changed (K4 of committer.ts). */
-  #isToldOfChange = false;
+  #isNotifiedOfChange = false;
   #owner = this.#createOwner();
   readonly #zombies: { readonly runner: PartitionIntake<Item, OriginOfDelivery>; readonly running: Task<Item>[] }[] =
     [];
@@ -118,7 +118,7 @@ class Simulation {
         onFailure: (reason) => this.failures.push(reason),
         onIdle: () => undefined,
         onChanged: () => {
-          this.#isToldOfChange = true;
+          this.#isNotifiedOfChange = true;
         },
       },
     );
@@ -165,8 +165,8 @@ class Simulation {
     const { runner } = this.#owner;
     const point = runner.commitPoint(false);
     if (point === null) return;
-    if (!this.#isToldOfChange) this.failures.push(new Error("something is to be committed and nobody was told"));
-    this.#isToldOfChange = false;
+    if (!this.#isNotifiedOfChange) this.failures.push(new Error("something is to be committed and nobody was told"));
+    this.#isNotifiedOfChange = false;
     if (accepted) {
       this.#committed = point;
       this.#finishedSinceCommit = 0;

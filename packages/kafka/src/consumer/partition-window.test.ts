@@ -322,21 +322,21 @@ describe("what a commit says", () => {
   it("is told of once, when there is something new to say: at the start, a task finished, or a commit failed", () => {
     // K4 of committer.ts.
     const { window, finish, onChanged } = openWindow();
-    const told = () => onChanged.mock.calls.length;
-    expect(told()).toBe(1);
+    const reported = () => onChanged.mock.calls.length;
+    expect(reported()).toBe(1);
     window.commitPoint(false);
     for (const offset of [0, 1]) window.takeIn(record(offset));
-    expect(told()).toBe(1);
+    expect(reported()).toBe(1);
     finish(0);
     finish(1);
-    expect(told()).toBe(2);
+    expect(reported()).toBe(2);
     window.commitPoint(false);
     window.commitFailed();
     window.commitFailed();
-    expect(told()).toBe(3);
+    expect(reported()).toBe(3);
     window.commitPoint(false);
     window.skipTo(5);
-    expect(told()).toBe(4);
+    expect(reported()).toBe(4);
   });
 
   it("says in each commit of which topic it is, by Kafka's own id, where there is one", () => {

@@ -26,7 +26,7 @@ const found = () => log("9");
 /** What becomes of a search whose tries are answered so, one after the other. */
 async function search(answers: readonly (() => Log)[]): Promise<readonly string[]> {
   const left = [...answers];
-  const told: string[] = [];
+  const reported: string[] = [];
   const admin = {
     fetchTopicOffsets: async () => (left.shift() ?? found)(),
     fetchTopicMetadata: async () => ({ topics: [{ partitions: [{ partitionId: 0 }] }] }),
@@ -40,13 +40,13 @@ async function search(answers: readonly (() => Log)[]): Promise<readonly string[
     session: { committed: async () => [{ ...PARTITION, offset: 7, metadata: null }] },
     groupId: "g",
     terms: { topicIds: new Map() },
-    isCurrent: () => !told.some((each) => each === "offset_out_of_range"),
-    onAnswer: (places) => places.length > 0 && told.push(`at ${places[0]?.place.offset}`),
-    onFailure: (reason) => told.push((reason as PosthasteError).code),
+    isCurrent: () => !reported.some((each) => each === "offset_out_of_range"),
+    onAnswer: (places) => places.length > 0 && reported.push(`at ${places[0]?.place.offset}`),
+    onFailure: (reason) => reported.push((reason as PosthasteError).code),
   });
   await vi.runAllTimersAsync();
   await searched;
-  return told;
+  return reported;
 }
 
 it.each([

@@ -11,21 +11,21 @@ it("names the group when no commit was accepted for the limit (C7)", () => {
 
 it("names the partition of which nothing was fetched for the limit, while the group takes commits (C7)", () => {
   const watch = new StallWatch("g", 3000);
-  watch.heardPartition(place);
+  watch.sawPartition(place);
   for (let second = 1; second < 3; second += 1) {
-    watch.heardGroup();
+    watch.sawGroup();
     expect(watch.tick(1000)).toBeNull();
   }
-  watch.heardGroup();
+  watch.sawGroup();
   expect(watch.tick(1000)).toMatchObject({ code: "group_stalled", message: expect.stringContaining("t partition 3") });
 });
 
 it("says nothing while all is heard of, nor of a partition that was given up", () => {
   const watch = new StallWatch("g", 2000);
-  watch.heardPartition(place);
+  watch.sawPartition(place);
   watch.forget(place);
   for (let second = 0; second < 10; second += 1) {
-    watch.heardGroup();
+    watch.sawGroup();
     expect(watch.tick(1000)).toBeNull();
   }
 });
@@ -35,11 +35,11 @@ it("names a partition that is expected and never heard of, through joins too, an
   watch.expectPartition({ topic: "t", partition: 4 });
   watch.expectPartition(place);
   for (let second = 1; second < 3; second += 1) {
-    watch.heardGroup();
+    watch.sawGroup();
     expect(watch.tick(1000)).toBeNull();
     watch.expectPartition(place);
     watch.forget({ topic: "t", partition: 4 });
   }
-  watch.heardGroup();
+  watch.sawGroup();
   expect(watch.tick(1000)).toMatchObject({ code: "group_stalled", message: expect.stringContaining("t partition 3") });
 });

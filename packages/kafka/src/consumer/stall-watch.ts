@@ -21,12 +21,12 @@ export class StallWatch {
   }
 
   /** The group took a commit, was joined for the first time, or answered a heartbeat of a member that owns nothing. */
-  heardGroup(): void {
+  sawGroup(): void {
     this.#ages.set(GROUP, 0);
   }
 
   /** A fetch brought something of the partition, or there is nothing to fetch. */
-  heardPartition(place: TopicPartition): void {
+  sawPartition(place: TopicPartition): void {
     this.#ages.set(keyOf(place), 0);
   }
 

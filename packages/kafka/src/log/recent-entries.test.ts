@@ -144,15 +144,15 @@ describe("the newest entries of a topic", () => {
 
   it("tells those who look on of what comes, and of a topic that was made anew", () => {
     const recent = createRecent();
-    let told = 0;
+    let reported = 0;
     const forget = recent.onChange(() => {
-      told += 1;
+      reported += 1;
     });
     recent.add(0, 1, []);
     recent.clear();
-    expect([told, recent.restarts, [...recent.partitions()]]).toEqual([2, 1, []]);
+    expect([reported, recent.restarts, [...recent.partitions()]]).toEqual([2, 1, []]);
     forget();
     recent.clear();
-    expect(told).toBe(2);
+    expect(reported).toBe(2);
   });
 });

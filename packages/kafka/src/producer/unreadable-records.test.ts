@@ -30,7 +30,7 @@ function open(refuses: (record: OutgoingRecord) => PosthasteError | null) {
   return { sent, records: new UnreadableRecords({ ...options, nowMs: () => 7 }) };
 }
 
-describe("a record that is put aside", () => {
+describe("a record that is quarantined", () => {
   it("keeps its key, its value and its headers, and gets its place and why beside them", async () => {
     const { sent, records } = open(() => null);
     await records.put(record, error);
@@ -47,7 +47,7 @@ describe("a record that is put aside", () => {
     expect(sent).toEqual([{ topic: "unreadable", key: null, value: null, headers }]);
   });
 
-  it("UN1: is not taken for put aside when the producer was closed", async () => {
+  it("UN1: is not taken for quarantined when the producer was closed", async () => {
     const closed = new PosthasteError("closed", "the producer is closed");
     const { sent, records } = open(() => closed);
     await expect(records.put(record, error)).rejects.toBe(closed);

@@ -1,6 +1,6 @@
 /**
- * Records that a service cannot read, put aside into `posthaste.unreadable`: key, value and headers as they were, with
- * added headers that say where the record stood and why the service could not read it.
+ * Records that a service cannot read, quarantined into `posthaste.unreadable`: key, value and headers as they were,
+ * with added headers that say where the record stood and why the service could not read it.
  *
  * Owns nothing: the producer belongs to the caller.
  * UN1  The brokers have acknowledged the copy before the reader moves on.
@@ -35,7 +35,7 @@ export class UnreadableRecords {
   }
 
   /**
-   * Puts aside a record for which its codec threw `error`. Resolves when the brokers have it (UN1). Rejects as the
+   * Quarantines a record for which its codec threw `error`. Resolves when the brokers have it (UN1). Rejects as the
    * producer does.
    */
   async put(record: IncomingRecord, error: PosthasteError): Promise<void> {

@@ -28,7 +28,7 @@ export interface GuardedProcessOptions {
   readonly cwd?: string;
   /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Standard output and error are appended here; a log that grew large is put aside at the start. */
+  /** Standard output and error are appended here; a log that grew large is rotated at the start. */
   readonly logFile: string;
   /** Called again and again after the start until it answers true. An error counts as false. */
   readonly isReady: () => Promise<boolean>;

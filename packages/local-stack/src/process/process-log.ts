@@ -8,7 +8,7 @@ const TAIL_LINES = 12;
 
 /**
  * Opens a log to append to, and answers its descriptor, which the caller closes. A log of more than `maxBytes` becomes
- * `<file>.1` first, in place of the one that was put aside before.
+ * `<file>.1` first, in place of the one that was rotated before.
  */
 export function openLog(file: string, maxBytes: number = MAX_BYTES): number {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

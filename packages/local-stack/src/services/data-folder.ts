@@ -122,7 +122,7 @@ export async function waitForLastRun(
   if (text === undefined) return;
   const last = JSON.parse(text) as StackFile;
   const deadline = performance.now() + graceMs;
-  let told = false;
+  let reported = false;
   // This looks at the run's ports, since its process id may be somebody else's by now.
   while (await answers(last.control)) {
     if (performance.now() > deadline) {
@@ -130,8 +130,8 @@ export async function waitForLastRun(
         `${dataDir} is in use by another npm start (control at ${last.control}); end it, or set POSTHASTE_DATA_DIR and the ports`,
       );
     }
-    if (!told) log("waiting for the last run to end");
-    told = true;
+    if (!reported) log("waiting for the last run to end");
+    reported = true;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -37,12 +37,12 @@ it("tokens are told with their newest link and their newest session's use, and n
     uses: { usedAtMs: (id: string) => (id === "tok_3" ? NOW_MS + 8 : null) },
     clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 },
   } as unknown as ConstructorParameters<typeof TokenHandlers>[0]);
-  const told = handlers
+  const reported = handlers
     .list({ limit: 50 })
     .data.map(({ record: { id }, linkUntilMs, sessionUsedAtMs, usedAtMs }) => [
       ...[id, linkUntilMs, sessionUsedAtMs, usedAtMs],
     ]);
-  expect(told).toEqual([
+  expect(reported).toEqual([
     ["tok_1", NOW_MS + 9, null, null],
     ["tok_2", NOW_MS + 4, NOW_MS + 7, null],
     ["tok_3", null, null, NOW_MS + 8],

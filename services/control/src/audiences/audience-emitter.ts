@@ -53,11 +53,11 @@ export interface AudienceEmitterOptions {
 }
 
 /** A record that names a user. */
-type Told = MembershipRecord & { readonly userId: string; readonly valueJson: string };
+type Reported = MembershipRecord & { readonly userId: string; readonly valueJson: string };
 /** A record that names a user; null for one that becomes no identify; or why the record cannot be read. */
-type Taken = Told | PosthasteError | null;
+type Taken = Reported | PosthasteError | null;
 
-function isTold(item: Taken): item is Told {
+function isReported(item: Taken): item is Reported {
   return item !== null && !(item instanceof PosthasteError);
 }
 
@@ -109,7 +109,7 @@ export class AudienceEmitter {
     return userId === null || valueJson === null ? null : { ...record, userId, valueJson };
   }
 
-  /** Queues a record. One that no schema reads is put aside, and finished when the brokers have acknowledged that. */
+  /** Queues a record. One that no schema reads is quarantined, and finished when the brokers have acknowledged that. */
   #run(task: Task<Taken>): Promise<void> | undefined {
     if (task.item instanceof PosthasteError) return this.#options.unreadable.put(task.record, task.item);
     if (task.item === null) {
@@ -132,7 +132,7 @@ export class AudienceEmitter {
     let looked = 0;
     for (const task of this.#waiting) {
       // Another process emits the records of a partition that was given up meanwhile.
-      if (!task.window.isRevoked && isTold(task.item)) {
+      if (!task.window.isRevoked && isReported(task.item)) {
         const presence = this.#presence.of(task.item);
         if (presence === "unknown") this.#learn(task.item);
         if (presence === "unknown" || (presence === "there" && !this.#pace.takeTurn(nowMs))) break;
@@ -154,10 +154,10 @@ export class AudienceEmitter {
   }
 
   /** AE4. Looks up the audience of the first task; the others wait behind it, in their order. */
-  #learn(told: Told): void {
+  #learn(reported: Reported): void {
     if (this.#isLearning) return;
     this.#isLearning = true;
-    this.#presence.learn(told).then(() => {
+    this.#presence.learn(reported).then(() => {
       this.#isLearning = false;
       this.#stepIn(0);
     }, this.#options.onFailure);
@@ -170,7 +170,7 @@ export class AudienceEmitter {
   /** AE1. */
   #send(tasks: readonly Task<Taken>[]): void {
     const { producer, onEmitted, onFailure } = this.#options;
-    const records = tasks.flatMap(({ item }) => (isTold(item) ? [this.#toRecord(item)] : []));
+    const records = tasks.flatMap(({ item }) => (isReported(item) ? [this.#toRecord(item)] : []));
     producer.send(records).then(
       () => {
         for (const task of tasks) task.finish();
@@ -182,10 +182,10 @@ export class AudienceEmitter {
     );
   }
 
-  #toRecord(told: Told): OutgoingRecord {
+  #toRecord(reported: Reported): OutgoingRecord {
     const { names, events, clock } = this.#options;
-    const { audienceId, kind, sourceId, userId, trait, valueJson, changedAtMs } = told;
-    const messageId = messageIdOf(told);
+    const { audienceId, kind, sourceId, userId, trait, valueJson, changedAtMs } = reported;
+    const messageId = messageIdOf(reported);
     const event: Event = {
       ...bareEvent({ messageId, sourceId, type: "identify", userId, nowMs: clock.nowMs() }),
       timestampMs: changedAtMs,
@@ -197,7 +197,7 @@ export class AudienceEmitter {
 }
 
 /** The message id, which is the same for a record that was written or read twice, and for no other. */
-function messageIdOf({ audienceId, userId, revision, changedAtMs }: Told): string {
+function messageIdOf({ audienceId, userId, revision, changedAtMs }: Reported): string {
   const said = JSON.stringify([audienceId, userId, revision, changedAtMs]);
   return `${audienceId}-${createHash("sha256").update(said).digest("base64url").slice(0, 22)}`;
 }

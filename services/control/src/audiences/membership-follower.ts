@@ -58,7 +58,7 @@ export class MembershipFollower {
   /** Null once the topic was made anew. */
   #topicId: string | null;
   #wasRemade = false;
-  #isTold = false;
+  #isReported = false;
   readonly #closing = new AbortController();
   readonly #schemas: AwaitedSchemas;
 
@@ -111,8 +111,8 @@ export class MembershipFollower {
         (reason: unknown) => {
           this.#noteRemade(reason);
           // The log has one line for a failure that lasts, and not one for each look.
-          if (!this.#isTold) this.#say("topic_not_followed", reason);
-          this.#isTold = true;
+          if (!this.#isReported) this.#say("topic_not_followed", reason);
+          this.#isReported = true;
           this.#lookLater(LOOK_MS);
         },
       );
@@ -148,7 +148,7 @@ export class MembershipFollower {
       if (this.#isClosed) await reader.close();
       else this.#readers.set(partition, reader);
     }
-    this.#isTold = false;
+    this.#isReported = false;
     return leaderless.length === 0 && this.#readers.size === offsets.length;
   }
 

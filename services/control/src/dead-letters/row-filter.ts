@@ -34,15 +34,15 @@ export function rowFilter(filter: DeadLetterFilter, eventId?: number | null): Ro
   const isOfRows = sinceMs !== undefined || untilMs !== undefined || places !== undefined;
   const isOfEvent = event !== undefined && eventId !== undefined;
   const user = userId === undefined ? null : textHash(userId);
-  const told = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
+  const reported = user !== null || messageIds !== undefined || (event !== undefined && !isOfEvent) ? null : true;
   return {
     fitsGroup: (deadLetters) => ofGroup({ ...BLANK, ...deadLetters }),
-    isOfGroup: told === true && !isOfRows && !isOfEvent,
+    isOfGroup: reported === true && !isOfRows && !isOfEvent,
     fitsRow: (row) => {
       if (isOfEvent && row.event !== eventId) return false;
       if (user !== null && row.user !== user && row.otherUser !== user) return false;
       const { partition, offset, timeMs: deadAtMs } = row;
-      return isOfRows && !ofRow({ ...BLANK, partition, offset, deadAtMs }) ? false : told;
+      return isOfRows && !ofRow({ ...BLANK, partition, offset, deadAtMs }) ? false : reported;
     },
   };
 }

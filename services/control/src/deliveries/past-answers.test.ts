@@ -31,42 +31,42 @@ const tried = (n: number, ...statuses: readonly (number | null)[]): readonly Pro
 };
 const terms = { nowMs: Date.now(), isSuppressed: () => false, sentBy: new Map(), sentAgain: null };
 const rows = () => table.projection.newest({ limit: 10 }).map((entry) => viewLatest(deliveryFromEntry(entry), terms));
-const told = () =>
+const reported = () =>
   rows().map(({ attempts, answers, earlier }) => [attempts, answers.map(({ urls }) => urls.join("+")), earlier]);
 
 it("a row tells what each attempt was answered, oldest first, in whatever order they are read, each once (PA2)", () => {
   for (const n of [3, 1, 2, 2, 3]) table.add(tried(n, n === 3 ? null : 503));
-  expect(told()).toEqual([[3, ["503", "503", "timeout"], 0]]);
+  expect(reported()).toEqual([[3, ["503", "503", "timeout"], 0]]);
   expect(rows()[0]?.answers.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
 });
 
 it("a row tells of an attempt at several URLs what each of them answered", () => {
   table.add(tried(1, 500, null));
   table.add(tried(2, 503, 200));
-  expect(told()).toEqual([[2, ["500+timeout", "503+200"], 0]]);
+  expect(reported()).toEqual([[2, ["500+timeout", "503+200"], 0]]);
 });
 
 it("a row tells the newest eight attempts, and how many were before them (PA1)", () => {
   for (let n = 1; n <= 12; n += 1) table.add(tried(n, 500 + n));
-  expect(told()).toEqual([[12, [505, 506, 507, 508, 509, 510, 511, 512].map(String), 4]]);
+  expect(reported()).toEqual([[12, [505, 506, 507, 508, 509, 510, 511, 512].map(String), 4]]);
 });
 
 it("a delivery that was delivered at once has no more in its entry than before (PA1)", () => {
   table.add(tried(1, 200));
   expect(table.projection.newest({ limit: 1 })[0]?.detail).not.toContain("pastAnswers");
-  expect(told()).toEqual([[1, ["200"], 0]]);
+  expect(reported()).toEqual([[1, ["200"], 0]]);
 });
 
 it("an entry of an earlier release, which has no answers of before, is read and goes on", () => {
   for (const n of [1, 2]) table.add(tried(n, 503));
   database.exec("UPDATE deliveries SET detail = json_remove(detail, '$.pastAnswers')");
-  expect(told()).toEqual([[2, ["503"], 1]]);
+  expect(reported()).toEqual([[2, ["503"], 1]]);
   table.add(tried(3, null));
-  expect(told()).toEqual([[3, ["503", "timeout"], 1]]);
+  expect(reported()).toEqual([[3, ["503", "timeout"], 1]]);
 });
 
 it("a delivery whose attempts are not logged tells the last one's answer, by its dead letter", () => {
   table.add(lostDeliveryEntries(deadLetterAt(3), { partition: 0, offset: 1 }));
-  expect(told()).toEqual([[3, ["503"], 2]]);
+  expect(reported()).toEqual([[3, ["503"], 2]]);
   expect(rows()[0]?.answers).toEqual([{ attempt: 3, time: null, urls: ["503"] }]);
 });

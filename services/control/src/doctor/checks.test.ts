@@ -6,7 +6,7 @@ import { LagWatch } from "../health/lag-watch.ts";
 import { ProcessClocks } from "../health/process-clocks.ts";
 import { runCheck } from "./check.ts";
 import { replicationFindings } from "./replication-check.ts";
-import { type ToldTopics, topicFindings } from "./topic-check.ts";
+import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
 
 const names = createTopicNames("p");
 const WELL: PartitionCopies = { leader: 1, replicas: [1, 2, 3], inSync: [1, 2, 3] };
@@ -21,8 +21,8 @@ function topicsWith(over: (name: string) => Partial<DescribedTopic> = () => ({})
   }));
 }
 
-const findingsOf = (topics: readonly DescribedTopic[], retryDelaysMs = [10_000], told: ToldTopics = {}) =>
-  topicFindings({ names, retryDelaysMs, topics, told }).map(({ state, what }) => `${state}: ${what}`);
+const findingsOf = (topics: readonly DescribedTopic[], retryDelaysMs = [10_000], reported: ConfiguredTopics = {}) =>
+  topicFindings({ names, retryDelaysMs, topics, reported }).map(({ state, what }) => `${state}: ${what}`);
 
 describe("the check of the topics", () => {
   it("finds nothing where they are as the program makes them, whatever its settings", () => {
@@ -71,8 +71,8 @@ describe("the check of the topics", () => {
 
   it("calls it wrong where a topic is divided that is read as one, whatever the others have", () => {
     const divided = topicsWith((name) => (name === names.audit ? { partitions: 3 } : {}));
-    for (const told of [{}, { partitions: 1 }, { partitions: 2 }]) {
-      const found = topicFindings({ names, retryDelaysMs: [10_000], topics: divided, told });
+    for (const reported of [{}, { partitions: 1 }, { partitions: 2 }]) {
+      const found = topicFindings({ names, retryDelaysMs: [10_000], topics: divided, reported });
       expect(found.filter(({ what }) => what.startsWith("p.audit has"))).toEqual([
         {
           state: "wrong",
@@ -84,15 +84,15 @@ describe("the check of the topics", () => {
   });
 
   it("goes by what control is told, whatever the topics have", () => {
-    const told = { partitions: 2, replicationFactor: 3, minInsyncReplicas: 2 };
-    expect(findingsOf(topicsWith(), [10_000], told)).toEqual([]);
-    const found = findingsOf(topicsWith(), [10_000], { ...told, partitions: 3, replicationFactor: 2 });
+    const reported = { partitions: 2, replicationFactor: 3, minInsyncReplicas: 2 };
+    expect(findingsOf(topicsWith(), [10_000], reported)).toEqual([]);
+    const found = findingsOf(topicsWith(), [10_000], { ...reported, partitions: 3, replicationFactor: 2 });
     expect(found).toContain("warning: p.events has 2 partitions where POSTHASTE_PARTITIONS says 3.");
     expect(found).toContain("warning: p.tokens has 3 replicas, 2 wanted, as control is told.");
     expect(findingsOf(topicsWith(), [10_000], { partitions: 1 })).toContain(
       "warning: p.events has 2 partitions, 1 wanted, as control is told.",
     );
-    expect(findingsOf(topicsWith(), [10_000], { ...told, minInsyncReplicas: 1 })).toContain(
+    expect(findingsOf(topicsWith(), [10_000], { ...reported, minInsyncReplicas: 1 })).toContain(
       "warning: p.events: min.insync.replicas is 2, and 1 is wanted.",
     );
   });

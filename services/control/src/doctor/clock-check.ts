@@ -46,8 +46,8 @@ async function clockAhead(url: string, nowMs: () => number): Promise<number | nu
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
     await response.body?.cancel();
-    const toldMs = Date.parse(response.headers.get("date") ?? "");
-    return Number.isNaN(toldMs) ? null : toldMs + HALF_SECOND_MS - (askedMs + nowMs()) / 2;
+    const reportedMs = Date.parse(response.headers.get("date") ?? "");
+    return Number.isNaN(reportedMs) ? null : reportedMs + HALF_SECOND_MS - (askedMs + nowMs()) / 2;
   } catch {
     return null;
   }

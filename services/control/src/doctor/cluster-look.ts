@@ -18,7 +18,7 @@ export function createClusterLook(
 ): () => Promise<Cluster> {
   let out: Promise<Cluster> | null = null;
   const look = async (): Promise<Cluster> => {
-    const wanted = wantedTopics({ names, retryDelaysMs: retryDelaysMs(), topics: [], told: {} });
+    const wanted = wantedTopics({ names, retryDelaysMs: retryDelaysMs(), topics: [], reported: {} });
     const [{ brokers }, topics] = await Promise.all([
       connection.withAdmin((admin) => admin.describeCluster()),
       readTopics(

@@ -44,8 +44,8 @@ export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): 
       handle: async () => {
         const results = await lookAround();
         const ok = results.every(({ state }) => state === "ok" || state === "warning");
-        const told = results.map((result) => ({ ...result, findings: [...result.findings] }));
-        return { ok, checks: told, ...freshAnswer(fresh()) };
+        const reported = results.map((result) => ({ ...result, findings: [...result.findings] }));
+        return { ok, checks: reported, ...freshAnswer(fresh()) };
       },
     }),
   ];

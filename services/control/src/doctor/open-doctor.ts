@@ -7,7 +7,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ControlConfig } from "../config.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { HeardHealth } from "../health/open-health.ts";
+import type { ReportedHealth } from "../health/open-health.ts";
 import type { Route } from "../http/route.ts";
 import type { Losses } from "../losses/open-losses.ts";
 import type { ServiceAddress } from "../service-readiness.ts";
@@ -21,9 +21,9 @@ import { schemaCheck } from "./schema-check.ts";
 import { secretKeyCheck } from "./secret-key-check.ts";
 import { serviceCheck } from "./service-check.ts";
 import { settingsCheck } from "./settings-check.ts";
-import { type ToldTopics, topicFindings } from "./topic-check.ts";
+import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
 
-type ToldSettings = Pick<
+type ConfiguredSettings = Pick<
   ControlConfig,
   "POSTHASTE_PARTITIONS" | "POSTHASTE_REPLICATION_FACTOR" | "POSTHASTE_MIN_INSYNC_REPLICAS"
 >;
@@ -33,18 +33,18 @@ export interface OpenDoctorOptions {
   readonly names: TopicNames;
   readonly clock: Clock;
   readonly destinations: Pick<ConfigStore<Destination>, "values">;
-  readonly heard: HeardHealth;
+  readonly reportedHealth: ReportedHealth;
   readonly readiness: () => Promise<Readiness>;
   readonly services: readonly ServiceAddress[];
   readonly registry: Omit<SchemaStateOptions, "names">;
-  readonly told: ToldTopics;
+  readonly reported: ConfiguredTopics;
   readonly losses: Pick<Losses, "find">;
 }
 
 /**
  * The wanted partitions and copies, from the settings that control may share with the program that makes the topics.
  */
-export function toldTopics(config: ToldSettings): ToldTopics {
+export function configuredTopics(config: ConfiguredSettings): ConfiguredTopics {
   return {
     partitions: config.POSTHASTE_PARTITIONS,
     replicationFactor: config.POSTHASTE_REPLICATION_FACTOR,
@@ -53,8 +53,8 @@ export function toldTopics(config: ToldSettings): ToldTopics {
 }
 
 export function openDoctor(options: OpenDoctorOptions): readonly Route[] {
-  const { connection, names, clock, destinations, heard, readiness, services, registry, told } = options;
-  const { book, flow, clocks, fresh } = heard;
+  const { connection, names, clock, destinations, reportedHealth, readiness, services, registry, reported } = options;
+  const { book, flow, clocks, fresh } = reportedHealth;
   const processes = () => book.processes();
   const retryDelays = () => processes().flatMap(({ retryDelaysMs }) => retryDelaysMs);
   const cluster = createClusterLook(connection, names, retryDelays);
@@ -64,7 +64,7 @@ export function openDoctor(options: OpenDoctorOptions): readonly Route[] {
       {
         name: "topics",
         look: async () =>
-          topicFindings({ names, retryDelaysMs: retryDelays(), topics: (await cluster()).topics, told }),
+          topicFindings({ names, retryDelaysMs: retryDelays(), topics: (await cluster()).topics, reported }),
       },
       {
         name: "replication",

@@ -1,9 +1,9 @@
 /** Checks that all delivery processes run with the same settings. */
-import type { HeardProcess } from "../health/health-book.ts";
+import type { ReportedProcess } from "../health/health-book.ts";
 import type { Check, Finding } from "./check.ts";
 
 /** The settings that must agree, each with its value in a process's report. */
-const SETTINGS: readonly (readonly [string, (process: HeardProcess) => string])[] = [
+const SETTINGS: readonly (readonly [string, (process: ReportedProcess) => string])[] = [
   ["POSTHASTE_RETRY_SCHEDULE", ({ retryDelaysMs }) => retryDelaysMs.map((delayMs) => `${delayMs}ms`).join(",")],
   ["POSTHASTE_RETRY_WINDOW", ({ retryWindowMs }) => `${retryWindowMs}ms`],
   ["POSTHASTE_DELIVERY_WINDOW", ({ windowRecords }) => String(windowRecords)],
@@ -13,24 +13,24 @@ const SETTINGS: readonly (readonly [string, (process: HeardProcess) => string])[
   ],
 ];
 
-export function settingsCheck(processes: () => readonly HeardProcess[]): Check {
+export function settingsCheck(processes: () => readonly ReportedProcess[]): Check {
   return {
     name: "settings",
     look: () => {
-      const heard = processes();
-      if (heard.length === 0) return [NOBODY];
+      const seen = processes();
+      if (seen.length === 0) return [NOBODY];
       return SETTINGS.flatMap(([setting, readValue]): readonly Finding[] => {
         const values = new Map<string, string[]>();
-        for (const process of heard) {
+        for (const process of seen) {
           const value = readValue(process);
           values.set(value, [...(values.get(value) ?? []), process.instance]);
         }
         if (values.size < 2) return [];
-        const told = [...values].map(([value, instances]) => `${value} at ${instances.join(", ")}`);
+        const reported = [...values].map(([value, instances]) => `${value} at ${instances.join(", ")}`);
         return [
           {
             state: "warning",
-            what: `Delivery processes run with different ${setting}: ${told.join("; ")}.`,
+            what: `Delivery processes run with different ${setting}: ${reported.join("; ")}.`,
             remedy: `Give all of them the same ${setting}, and start again those that have another.`,
           },
         ];

@@ -14,11 +14,11 @@ export interface TopicFacts {
   /** The delays of every retry schedule that a delivery process runs with. */
   readonly retryDelaysMs: readonly number[];
   readonly topics: readonly DescribedTopic[];
-  readonly told: ToldTopics;
+  readonly reported: ConfiguredTopics;
 }
 
 /** The settings of the program that makes the topics, where control has them too. */
-export interface ToldTopics {
+export interface ConfiguredTopics {
   readonly partitions?: number | undefined;
   readonly replicationFactor?: number | undefined;
   readonly minInsyncReplicas?: number | undefined;
@@ -35,11 +35,11 @@ const GRAVE_SETTINGS: ReadonlySet<string> = new Set([
 const MAKE_TOPICS = `Run ${TOPICS_PROGRAM} with the settings of this installation: it makes and changes what differs.`;
 
 /** The wanted topics as far as control can tell them, since it does not know all settings of the program. */
-export function wantedTopics({ names, retryDelaysMs, topics, told }: TopicFacts): readonly TopicSpec[] {
+export function wantedTopics({ names, retryDelaysMs, topics, reported }: TopicFacts): readonly TopicSpec[] {
   const found = (name: string) => topics.find((topic) => topic.name === name);
   const auditKeepMs = Number(found(names.audit)?.settings.get("retention.ms") ?? AUDIT_KEEP_MS);
   const catalogue = (partitions: number) => topicCatalogue({ names, partitions, retryDelaysMs, auditKeepMs });
-  if (told.partitions !== undefined) return catalogue(told.partitions);
+  if (reported.partitions !== undefined) return catalogue(reported.partitions);
   const undivided = undividedTopics(catalogue(2));
   // The topics whose number of partitions the setting decides.
   const divided = topics.filter(({ name }) => !undivided.has(name));
@@ -47,16 +47,17 @@ export function wantedTopics({ names, retryDelaysMs, topics, told }: TopicFacts)
 }
 
 export function topicFindings(facts: TopicFacts): readonly Finding[] {
-  const { topics, told } = facts;
+  const { topics, reported } = facts;
   const replication = {
-    replicationFactor: told.replicationFactor ?? mostCommon(topics.map(({ replicationFactor }) => replicationFactor)),
-    minInsyncReplicas: told.minInsyncReplicas ?? mostCommon(topics.map(minInsyncReplicas)),
+    replicationFactor:
+      reported.replicationFactor ?? mostCommon(topics.map(({ replicationFactor }) => replicationFactor)),
+    minInsyncReplicas: reported.minInsyncReplicas ?? mostCommon(topics.map(minInsyncReplicas)),
   };
   const undivided = undividedTopics(topicCatalogue({ ...facts, partitions: 2 }));
   return compareTopics(wantedTopics(facts), topics, replication).map((difference) =>
     difference.kind === "report" && difference.of === "partitions" && undivided.has(difference.topic)
       ? dividedFinding(difference)
-      : findingOf(difference, told),
+      : findingOf(difference, reported),
   );
 }
 
@@ -89,13 +90,13 @@ export function minInsyncReplicas({ settings }: DescribedTopic): number {
   return Number(settings.get("min.insync.replicas") ?? 1);
 }
 
-function findingOf(difference: TopicDifference, told: ToldTopics): Finding {
+function findingOf(difference: TopicDifference, reported: ConfiguredTopics): Finding {
   const { topic } = difference;
   switch (difference.kind) {
     case "create":
       return { state: "wrong", what: `${topic} is missing.`, remedy: MAKE_TOPICS };
     case "grow": {
-      const wanted = told.partitions === undefined ? "most others have" : "POSTHASTE_PARTITIONS says";
+      const wanted = reported.partitions === undefined ? "most others have" : "POSTHASTE_PARTITIONS says";
       return {
         state: "warning",
         what: `${topic} has ${difference.from} partitions where ${wanted} ${difference.to}.`,
@@ -109,10 +110,10 @@ function findingOf(difference: TopicDifference, told: ToldTopics): Finding {
         remedy: MAKE_TOPICS,
       };
     case "report": {
-      const isTold = difference.of === "partitions" ? told.partitions : told.replicationFactor;
+      const isReported = difference.of === "partitions" ? reported.partitions : reported.replicationFactor;
       return {
         state: "warning",
-        what: `${topic} ${difference.detail.replace(/;.*/, "")}, as ${isTold === undefined ? "most others have" : "control is told"}.`,
+        what: `${topic} ${difference.detail.replace(/;.*/, "")}, as ${isReported === undefined ? "most others have" : "control is told"}.`,
         remedy: REPORT_REMEDIES[difference.of],
       };
     }

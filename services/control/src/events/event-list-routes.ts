@@ -12,12 +12,12 @@ import { pageOf } from "../http/page.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { LostOf } from "../losses/lost-delivery.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
-import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
 import { judgeWritten, type LookupParts, type WrittenParts } from "./event-lookup.ts";
 import { type FoundEvent, SEARCHED_PROJECTIONS, searchEvents } from "./event-search.ts";
 import { causeOfAll, type JudgedEvent } from "./event-verdict.ts";
 import { eventView } from "./event-view.ts";
+import type { LiveDeliveryState } from "./live-delivery-state.ts";
 import { nameListedDeletions } from "./name-deletions.ts";
 import { stoppingDeletion } from "./stopped-view.ts";
 
@@ -56,7 +56,7 @@ const listedEvent = z.object({
 
 export interface EventListParts extends WrittenParts {
   readonly suppressed: SuppressedUsers;
-  readonly beside: BesideLogs;
+  readonly beside: LiveDeliveryState;
   readonly lostOf: LostOf;
   readonly nowMs: () => number;
   readonly naming: LookupParts["naming"];
@@ -89,8 +89,8 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     // A row shows no timeline, so nobody needs to be found who sent something by hand.
     const shown = { messageId, names, beside: parts.beside, resentBy: new Map(), nowMs: parts.nowMs(), isSuppressed };
     const { type, event, userKey, receivedAt, cause, sentence, deletion } = eventView(leading, shown);
-    const told = judged.flatMap((each) => eventView(each, shown).destinations);
-    const destinationIds = [...new Set(told.map((each) => each.destinationId))];
+    const reported = judged.flatMap((each) => eventView(each, shown).destinations);
+    const destinationIds = [...new Set(reported.map((each) => each.destinationId))];
     return { messageId, sourceId, type, event, userKey, receivedAt, cause, sentence, deletion, destinationIds };
   }
 

@@ -8,11 +8,11 @@ import { defineRoute, type Route } from "../http/route.ts";
 import type { LostOf } from "../losses/lost-delivery.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
-import type { BesideLogs } from "./beside-logs.ts";
 import { configuredNames } from "./configured-names.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";
 import { eventAnswer, eventView } from "./event-view.ts";
+import type { LiveDeliveryState } from "./live-delivery-state.ts";
 import { type LogSettings, unloggedEnds } from "./logged-share.ts";
 import { hiddenBy } from "./name-deletions.ts";
 import { tellNothing } from "./nothing-known.ts";
@@ -24,7 +24,7 @@ import { viewDeletion } from "./stopped-view.ts";
 export interface EventRoutesParts extends LookupParts {
   readonly lostOf: LostOf;
   readonly suppressed: SuppressedUsers;
-  readonly beside: BesideLogs;
+  readonly beside: LiveDeliveryState;
   readonly authors: Pick<ResendAuthors, "of">;
   readonly nowMs: () => number;
   /** How long the delivery log holds attempts, in ms. */
@@ -83,11 +83,11 @@ export function eventRoutes(parts: EventRoutesParts): readonly Route[] {
           unlogged: unloggedEnds(parts.logSettings()),
           isComplete: facts.fresh.complete,
         };
-        const { sentence: told, command } =
+        const { sentence: reported, command } =
           leading ?? tellNothing(cause, { messageId, origin: asked.origin, search, ...nothing });
         const { sourceId } = asked;
         const isOfSource = leading === undefined && sourceId !== undefined;
-        const sentence = `${told}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
+        const sentence = `${reported}${isOfSource ? await refusalsInWords(parts.readModel, sourceId) : ""}`;
         return {
           messageId,
           cause,

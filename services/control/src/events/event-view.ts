@@ -10,16 +10,15 @@ import type { ResentBy } from "../audit/resend-authors.ts";
 import { freshness } from "../http/freshness.ts";
 import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
-import type { BesideLogs } from "./beside-logs.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
+import type { LiveDeliveryState } from "./live-delivery-state.ts";
 import { resendsOf } from "./resent-by.ts";
 import type { EventDelivery, RoutedEvent } from "./routed-events.ts";
 import { stoppingDeletion, viewDeletion } from "./stopped-view.ts";
 import { deliverySteps, receivedSteps, refusedStep, rejectedStep, timelineStep, unroutedStep } from "./timeline.ts";
-import type { Told } from "./told.ts";
 import {
   type Names,
-  type ToldDelivery,
+  type ReportedDelivery,
   tellDelivery,
   tellEndless,
   tellRefused,
@@ -27,6 +26,7 @@ import {
   tellUnfinished,
   tellUnrouted,
 } from "./verdict-sentences.ts";
+import type { VerdictText } from "./verdict-text.ts";
 
 const time = z.iso.datetime();
 const cause = z.enum(VERDICT_CAUSES);
@@ -125,15 +125,17 @@ export interface ViewTerms {
   readonly messageId: string;
   readonly names: Names;
   readonly nowMs: number;
-  readonly beside: BesideLogs;
+  readonly beside: LiveDeliveryState;
   readonly resentBy: ResentBy;
   readonly isSuppressed: (sourceId: string, userKey: string | null) => boolean;
 }
 
 /** The view of an event; for a suppressed user, without the user's key and the event's name. */
 export function eventView(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
-  const told = viewOf(judged, terms);
-  return terms.isSuppressed(told.sourceId, told.userKey) ? { ...told, userKey: null, event: null } : told;
+  const reported = viewOf(judged, terms);
+  return terms.isSuppressed(reported.sourceId, reported.userKey)
+    ? { ...reported, userKey: null, event: null }
+    : reported;
 }
 
 function viewOf(judged: JudgedEvent, terms: ViewTerms): z.output<typeof event> {
@@ -174,7 +176,7 @@ function unroutedView(
     origin: { partition: unrouted.originPartition, offset: unrouted.originOffset },
     ...{ delivered: null, sentByHand: [], pipeline: null, deletion: viewDeletion(judged.stoppedBy) },
     destinations: deliveries.map((delivery) =>
-      destinationView(delivery, toldOf(delivery, { ...terms, stoppedBy: undefined })),
+      destinationView(delivery, reportedOf(delivery, { ...terms, stoppedBy: undefined })),
     ),
     timeline: [...receivedSteps(receivedAtMs), unroutedStep(unrouted)],
   };
@@ -208,18 +210,18 @@ function routedView(
   const { said, deadLetters, purged, sourceId, origin } = routed;
   const any = said ?? deadLetters[0] ?? purged[0];
   const receivedAtMs = any?.receivedAtMs ?? null;
-  const told = deliveries.map((delivery) => {
+  const reported = deliveries.map((delivery) => {
     const facts = routed.deliveries.get(delivery.destinationId);
-    return { delivery, told: toldOf(delivery, { ...terms, stoppedBy }, newestAttempt(facts)) };
+    return { delivery, reported: reportedOf(delivery, { ...terms, stoppedBy }, newestAttempt(facts)) };
   });
   const delivered = deliveredOf(routed);
-  const leading = withDelivered(told[0]?.told ?? null, delivered, routed);
+  const leading = withDelivered(reported[0]?.reported ?? null, delivered, routed);
   return {
     ...{ sourceId, origin, type: any?.type ?? null, event: any?.event ?? null, userKey: any?.userKey ?? null },
     ...{ receivedAt: isoTimeOrNull(receivedAtMs), cause: worst, ...leading },
     ...{ pipeline: null, deletion: viewDeletion(stoppedBy) },
     delivered,
-    destinations: told.map(({ delivery, told: ofIt }) => destinationView(delivery, ofIt)),
+    destinations: reported.map(({ delivery, reported: ofIt }) => destinationView(delivery, ofIt)),
     sentByHand: [...resendsOf([judged])].map((replayId) => ({ replayId, by: terms.resentBy.get(replayId) ?? null })),
     timeline: [...receivedSteps(receivedAtMs), ...deliverySteps(routed, terms.resentBy)],
   };
@@ -233,28 +235,28 @@ function deliveredOf({ unlisted }: RoutedEvent): z.output<typeof event>["deliver
 }
 
 function withDelivered(
-  worst: Told | null,
+  worst: VerdictText | null,
   delivered: z.output<typeof event>["delivered"],
   { deliveries, unlisted }: RoutedEvent,
-): Told {
+): VerdictText {
   if (delivered === null) return worst ?? UNKNOWN;
   const all = new Set([...deliveries.keys(), ...unlisted.keys()]).size;
   const taken = `Delivered to ${delivered.destinations} of ${all} destinations, last at ${delivered.lastAt}.`;
   return worst === null ? { sentence: taken, command: null } : { ...worst, sentence: `${worst.sentence} ${taken}` };
 }
 
-const UNKNOWN: Told = { sentence: "Nothing is known of it.", command: null };
+const UNKNOWN: VerdictText = { sentence: "Nothing is known of it.", command: null };
 
 function newestAttempt(facts: Pick<EventDelivery, "attempts"> | undefined): AttemptRecord | null {
   return facts?.attempts.toSorted((a, b) => b.startedAtMs - a.startedAtMs)[0] ?? null;
 }
 
 /** `newest`: the newest logged attempt, where there is one. */
-function toldOf(
+function reportedOf(
   { destinationId, verdict }: JudgedDelivery,
-  { messageId, names, nowMs, beside, stoppedBy }: ViewTerms & Pick<ToldDelivery, "stoppedBy">,
+  { messageId, names, nowMs, beside, stoppedBy }: ViewTerms & Pick<ReportedDelivery, "stoppedBy">,
   newest: AttemptRecord | null = null,
-): Told {
+): VerdictText {
   if (verdict !== null) return tellDelivery(verdict, { messageId, destinationId, nowMs, beside, stoppedBy }, names);
   const name = names.destination(destinationId);
   if (newest !== null) return tellEndless(newest, name);
@@ -264,11 +266,11 @@ function toldOf(
   };
 }
 
-function destinationView({ destinationId, verdict }: JudgedDelivery, told: Told) {
+function destinationView({ destinationId, verdict }: JudgedDelivery, reported: VerdictText) {
   const waits = verdict?.cause === "waiting_retry" || verdict?.cause === "deferred" ? verdict : null;
   const off = verdict?.cause === "destination_off" ? verdict : null;
   return {
-    ...{ destinationId, cause: causeOf({ destinationId, verdict }), ...told },
+    ...{ destinationId, cause: causeOf({ destinationId, verdict }), ...reported },
     since: isoTimeOrNull(off?.sinceMs ?? (verdict?.cause === "deferred" ? verdict.sinceMs : null)),
     by: off?.by ?? null,
     due: isoTimeOrNull(waits?.dueAtMs ?? null),

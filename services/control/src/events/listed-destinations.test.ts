@@ -90,12 +90,12 @@ it("tells of every destination that did not take the event, each once, the worst
   for (const n of waiting) waits(n);
   for (const n of dead) died(n);
   const pages = await pagesOf(partsOf(MANY));
-  const told = listed(pages);
-  expect(told.map(([, cause]) => cause)).toEqual([
+  const reported = listed(pages);
+  expect(reported.map(([, cause]) => cause)).toEqual([
     ...dead.map(() => "dead_letter"),
     ...waiting.map(() => "waiting_retry"),
   ]);
-  expect(told.map(([id]) => id).sort()).toEqual([...dead, ...waiting].map(idOf).sort());
+  expect(reported.map(([id]) => id).sort()).toEqual([...dead, ...waiting].map(idOf).sort());
   expect(pages.map(({ cause }) => cause)).toEqual(["dead_letter", "dead_letter"]);
   for (const { routed } of pages) {
     const took = [...routed.unlisted.values()].filter(({ state }) => state === "delivered");
@@ -114,10 +114,10 @@ it("lists those without a known delivery behind the others, in pages of their ow
   for (let n = 0; n < 3; n += 1) logged(n);
   waits(3);
   const pages = await pagesOf(partsOf(MANY));
-  const told = listed(pages);
-  expect(new Set(told.map(([id]) => id)).size).toBe(told.length);
-  expect(told).toHaveLength(MANY);
-  const taken = told.filter(([, cause]) => cause === "delivered").map(([id]) => id);
+  const reported = listed(pages);
+  expect(new Set(reported.map(([id]) => id)).size).toBe(reported.length);
+  expect(reported).toHaveLength(MANY);
+  const taken = reported.filter(([, cause]) => cause === "delivered").map(([id]) => id);
   expect(taken.sort()).toEqual([0, 1, 2].map(idOf));
   expect(pages.map(({ cause }) => cause)).toEqual(pages.map(() => "waiting_retry"));
 });
@@ -126,8 +126,8 @@ it("knows the state of a destination whose attempts are behind the newest that a
   waits(0);
   for (let attempt = 1; attempt <= 600; attempt += 1) waits(1, attempt);
   expect(store.newest("attempts", { limit: 1 }).map(attemptFromEntry)[0]?.destinationId).toBe(idOf(1));
-  const told = listed(await pagesOf(partsOf(2)));
-  expect(Object.fromEntries(told)).toEqual({ [idOf(0)]: "waiting_retry", [idOf(1)]: "waiting_retry" });
+  const reported = listed(await pagesOf(partsOf(2)));
+  expect(Object.fromEntries(reported)).toEqual({ [idOf(0)]: "waiting_retry", [idOf(1)]: "waiting_retry" });
 });
 
 it("refuses a cursor that it did not answer", () => {

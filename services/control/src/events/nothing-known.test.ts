@@ -36,10 +36,12 @@ describe("a message id under which nothing was found", () => {
 
   it("may still be found while control reads: nobody is told that it never came", () => {
     for (const search of [null, ...(["searched", "stopped", "busy", "failed"] as const).map(answered)]) {
-      const told = sentence({ search, isComplete: false, origin: "1:78" });
-      expect(told).toMatch(/^Nothing is known of this message id at 1:78 of the events yet: control is still reading /);
-      expect(told).toMatch(/ the last 7 days, and .*\. Ask again soon\.$/);
-      expect(told).not.toContain("never came");
+      const reported = sentence({ search, isComplete: false, origin: "1:78" });
+      expect(reported).toMatch(
+        /^Nothing is known of this message id at 1:78 of the events yet: control is still reading /,
+      );
+      expect(reported).toMatch(/ the last 7 days, and .*\. Ask again soon\.$/);
+      expect(reported).not.toContain("never came");
     }
   });
 

@@ -3,8 +3,8 @@ import type { VerdictCause } from "@posthaste/core/verdict/verdict";
 import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { tellStopped } from "./stopped-view.ts";
-import type { Told } from "./told.ts";
 import { shellWord } from "./verdict-sentences.ts";
+import type { VerdictText } from "./verdict-text.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -24,7 +24,7 @@ export interface SearchedFor {
   readonly isComplete: boolean;
 }
 
-export function tellNothing(cause: VerdictCause, searched: SearchedFor): Told {
+export function tellNothing(cause: VerdictCause, searched: SearchedFor): VerdictText {
   if (cause === "suppressed") return tellStopped("Not delivered", searched.hiddenBy);
   const { messageId, origin, isComplete } = searched;
   const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;

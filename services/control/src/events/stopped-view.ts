@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { StoppedBy } from "../deletions/stopping-deletions.ts";
 import { isoTime } from "../http/moment.ts";
-import type { Told } from "./told.ts";
+import type { VerdictText } from "./verdict-text.ts";
 
 const UNNAMED: Readonly<Record<Exclude<StoppedBy["state"], "in_force" | "ended">, string>> = {
   gone: "; it is not on record any more",
@@ -11,7 +11,7 @@ const UNNAMED: Readonly<Record<Exclude<StoppedBy["state"], "in_force" | "ended">
 };
 
 /** `undelivered` begins the sentence. `by`: undefined where nobody looked for the request. */
-export function tellStopped(undelivered: string, by: StoppedBy | undefined): Told {
+export function tellStopped(undelivered: string, by: StoppedBy | undefined): VerdictText {
   if (by === undefined || !("id" in by)) {
     const since = by === undefined ? "" : UNNAMED[by.state];
     const sentence = `${undelivered}: a deletion request stopped the user's events${since}.`;

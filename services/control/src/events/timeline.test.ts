@@ -44,14 +44,14 @@ it("an attempt says what each URL answered, and whether it is tried again", () =
     { url: "https://b.example/hook", status: null, error: "timeout", durationMs: 5, answer: null },
   ];
   const failed = attemptAt(1, { recordDelayMs: 10_000, outcome: "retryable", urls });
-  const told = "try 1: 503 from https://a.example/hook; no answer (timeout) from https://b.example/hook";
+  const reported = "try 1: 503 from https://a.example/hook; no answer (timeout) from https://b.example/hook";
   expect(stepsOf({ attempts: [{ ...failed, followUps: [RETRY] }] })).toEqual([
     {
       ...{ time: momentOf(1), what: "attempt", destinationId: "dst_1", note: "retryable" },
-      detail: `${told}, to be tried again`,
+      detail: `${reported}, to be tried again`,
     },
   ]);
-  expect(stepsOf({ attempts: [failed] })[0]?.detail).toBe(`${told}, not tried again`);
+  expect(stepsOf({ attempts: [failed] })[0]?.detail).toBe(`${reported}, not tried again`);
 });
 
 it("what is sent again says by whom: by hand and by a replay", () => {

@@ -3,7 +3,7 @@ import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { DeliveryVerdict } from "@posthaste/core/verdict/verdict";
 import { expect, it } from "vitest";
 import { NO_HEALTH, urlHealth } from "../../test/health-writer.ts";
-import { besideLogs } from "./beside-logs.ts";
+import { liveDeliveryState } from "./live-delivery-state.ts";
 import { statusAndCode, tellDelivery, tellRefused, tellRejected } from "./verdict-sentences.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");
@@ -18,25 +18,25 @@ const urls = [10, 5].map((minutes) =>
   }),
 );
 const old = { retryDelaysMs: [1000] };
-const heard = {
+const seen = {
   processes: () => [old, { retryDelaysMs: [10_000, 30_000, MINUTE_MS] }],
   of: () => [{ ...NO_HEALTH, urls }],
 };
 const silent = { processes: () => [], of: () => [] };
 
-function sentenceOf(verdict: DeliveryVerdict, health: Parameters<typeof besideLogs>[1] = heard): string {
-  const beside = besideLogs(createTopicNames("posthaste"), health);
+function sentenceOf(verdict: DeliveryVerdict, health: Parameters<typeof liveDeliveryState>[1] = seen): string {
+  const beside = liveDeliveryState(createTopicNames("posthaste"), health);
   const delivery = { messageId: "m", destinationId: "dst_1", nowMs: NOON_MS, beside, stoppedBy: undefined };
   return tellDelivery(verdict, delivery, names).sentence;
 }
 
 it("a delivery that arrived says when, where, in how many milliseconds and by how many tries", () => {
   const took = { atMs: NOON_MS, url: HOOK, durationMs: 41.3, tries: 2, others: [] };
-  const told = `Delivered to destination dst_1 at 2026-11-21T12:00:00.000Z by ${HOOK} in 41 ms`;
-  expect(sentenceOf({ ...took, cause: "delivered" })).toBe(`${told}, 2 tries.`);
+  const reported = `Delivered to destination dst_1 at 2026-11-21T12:00:00.000Z by ${HOOK} in 41 ms`;
+  expect(sentenceOf({ ...took, cause: "delivered" })).toBe(`${reported}, 2 tries.`);
   const others = [{ url: "https://b.example/", status: 500, error: null }];
   expect(sentenceOf({ ...took, cause: "delivered_elsewhere", others })).toBe(
-    `${told}; of its other URLs https://b.example/ answered 500.`,
+    `${reported}; of its other URLs https://b.example/ answered 500.`,
   );
 });
 
@@ -66,8 +66,8 @@ it.each([
     { delayMs: 0, deadlineMs: null },
     "next try 2026-11-21T12:00:10.000Z, 3 tries left at the most.",
   ],
-])("a delivery that waits for a retry %s", (_, differing, told) => {
-  expect(sentenceOf({ ...WAITING, ...differing })).toBe(`${ANSWERED} ${told}`);
+])("a delivery that waits for a retry %s", (_, differing, reported) => {
+  expect(sentenceOf({ ...WAITING, ...differing })).toBe(`${ANSWERED} ${reported}`);
 });
 
 it("a delivery that waits for a retry says no number of tries where no delivery process tells its schedule", () => {
@@ -82,7 +82,7 @@ it("a delivery that waits says which of its URLs was given up, and where its dea
   expect(sentenceOf({ ...WAITING, givenUp: { urls: [], place: null } })).toMatch(/\. Given up for another URL\.$/);
 });
 
-const ENDS: Readonly<Record<DeferredCause, [told: RegExp, nothingHeard: RegExp]>> = {
+const ENDS: Readonly<Record<DeferredCause, [reported: RegExp, nothingReported: RegExp]>> = {
   breaker_open: [/until a probe is answered \(the next 2026-11-21T12:05:00\.000Z\);/, /until a probe is answered;/],
   concurrency_limit: [/until some of them end;/, /until some of them end;/],
   window_full: [/until some of them are done;/, /until some of them are done;/],
@@ -92,13 +92,13 @@ const ENDS: Readonly<Record<DeferredCause, [told: RegExp, nothingHeard: RegExp]>
 
 it.each(Object.entries(ENDS))(
   "a delivery that is deferred by %s says what ends that",
-  (cause, [told, nothingHeard]) => {
+  (cause, [reported, nothingReported]) => {
     const verdict: DeliveryVerdict = {
       ...{ cause: "deferred", deferredCause: cause as DeferredCause, sinceMs: NOON_MS, dueAtMs: NOON_MS + 1 },
       ...{ deadlineMs: null, tries: 0 },
     };
-    expect(sentenceOf(verdict)).toMatch(told);
-    expect(sentenceOf(verdict, silent)).toMatch(nothingHeard);
+    expect(sentenceOf(verdict)).toMatch(reported);
+    expect(sentenceOf(verdict, silent)).toMatch(nothingReported);
     expect(sentenceOf(verdict)).toMatch(/^Not delivered to destination dst_1 yet: deferred since 2026-11-21T12:00:00/);
     expect(sentenceOf(verdict)).toMatch(/; looked at again 2026-11-21T12:00:00\.001Z\.$/);
   },
@@ -129,13 +129,13 @@ const REJECTED = {
 it.each([
   ["answered 400 missing_user", {}, "400 missing_user"],
   ["answered 413 call_too_large", { code: "call_too_large" }, "413 call_too_large"],
-])("a call that was refused by itself says that ingest %s, and what to change", (answered, differing, told) => {
+])("a call that was refused by itself says that ingest %s, and what to change", (answered, differing, reported) => {
   const rejected = { ...REJECTED, ...differing };
   expect(tellRejected(rejected)).toEqual({
     sentence: `Not accepted: ingest ${answered}. Say whose it is.`,
     command: "posthaste sources calls src_1",
   });
-  expect(statusAndCode(rejected)).toBe(told);
+  expect(statusAndCode(rejected)).toBe(reported);
 });
 
 it("a call whose status is not known is told of without one", () => {
@@ -159,8 +159,10 @@ it.each([
   [401, "missing_write_key", /Send the source's write key/, "posthaste sources list"],
   [429, "rate_limited", /The source sends more than it may/, null],
 ])("a request that was answered %i %s says what to change of that", (status, code, says, command) => {
-  const told = tellRefused({ ...REFUSED, status, code }, names);
-  expect(told.sentence).toMatch(new RegExp(`of source src_1 was answered ${status} ${code} at 2026-11-21T12:00:00`));
-  expect(told.sentence).toMatch(says);
-  expect(told.command).toBe(command);
+  const reported = tellRefused({ ...REFUSED, status, code }, names);
+  expect(reported.sentence).toMatch(
+    new RegExp(`of source src_1 was answered ${status} ${code} at 2026-11-21T12:00:00`),
+  );
+  expect(reported.sentence).toMatch(says);
+  expect(reported.command).toBe(command);
 });

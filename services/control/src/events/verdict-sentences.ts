@@ -15,10 +15,10 @@ import { remedyOf } from "../deliveries/dead-letter-groups.ts";
 import { isoTime } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import { adviceFor } from "../sources/refusal-advice.ts";
-import type { BesideLogs, Obstacle } from "./beside-logs.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
+import type { LiveDeliveryState, Obstacle } from "./live-delivery-state.ts";
 import { tellStopped } from "./stopped-view.ts";
-import type { Told } from "./told.ts";
+import type { VerdictText } from "./verdict-text.ts";
 
 export interface Names {
   readonly source: (id: string) => string;
@@ -38,16 +38,20 @@ const DEFERRED_FOR: Readonly<Record<string, (obstacle: Obstacle) => string>> = {
 };
 
 /** A delivery of which something is told. */
-export interface ToldDelivery {
+export interface ReportedDelivery {
   readonly messageId: string;
   readonly destinationId: string;
   readonly nowMs: number;
-  readonly beside: BesideLogs;
+  readonly beside: LiveDeliveryState;
   /** What is known of the deletion request, where one stopped it. */
   readonly stoppedBy: StoppedBy | undefined;
 }
 
-export function tellDelivery(verdict: DeliveryVerdict | OtherVerdict, delivery: ToldDelivery, names: Names): Told {
+export function tellDelivery(
+  verdict: DeliveryVerdict | OtherVerdict,
+  delivery: ReportedDelivery,
+  names: Names,
+): VerdictText {
   const { destinationId } = delivery;
   const name = names.destination(destinationId);
   switch (verdict.cause) {
@@ -94,7 +98,7 @@ function deliveredInWords({ atMs, url, durationMs }: DeliveredVerdict, name: str
   return `Delivered to ${name} at ${isoTime(atMs)} by ${url} in ${Math.round(durationMs)} ms`;
 }
 
-function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ToldDelivery, name: string): Told {
+function tellWaiting(verdict: Verdict<"waiting_retry">, delivery: ReportedDelivery, name: string): VerdictText {
   const { dueAtMs, delayMs, deadlineMs, last } = verdict;
   const { messageId, nowMs, beside } = delivery;
   const retryDelaysMs = beside.retryDelaysMs();
@@ -117,7 +121,7 @@ function givenUpInWords({ givenUp }: Verdict<"waiting_retry" | "deferred">): str
   return ` Given up for ${urls.length === 0 ? "another URL" : urls.join(" and ")}${deadLetter}.`;
 }
 
-function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
+function tellDead(verdict: Verdict<"dead_letter">, name: string): VerdictText {
   const { atMs, reason, reasonClass, last, place } = verdict;
   const why = [...(reasonClass === null ? [] : [reasonClass]), ...last.map(inWords)].join("; ");
   const because = `${reason.replaceAll("_", " ")}${why === "" ? "" : ` (${why})`}`;
@@ -132,7 +136,7 @@ function tellDead(verdict: Verdict<"dead_letter">, name: string): Told {
   return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };
 }
 
-function tellLost(verdict: Extract<OtherVerdict, { readonly cause: "lost" }>, name: string): Told {
+function tellLost(verdict: Extract<OtherVerdict, { readonly cause: "lost" }>, name: string): VerdictText {
   const { topic, partition, from, to, acceptedAtMs } = verdict;
   const where = `${topic}/${partition}, offsets ${from} to ${to - 1}`;
   const sentence =
@@ -158,7 +162,7 @@ type JudgedUnrouted = Extract<JudgedEvent, { readonly unrouted: ListedUnrouted }
 export function tellUnrouted(
   { unrouted: event, deliveries, madeAfter, firstAtMs, stoppedBy }: JudgedUnrouted,
   names: Names,
-): Told {
+): VerdictText {
   const source = names.source(event.sourceId);
   const [first] = event.destinationIds;
   switch (event.cause) {
@@ -204,7 +208,7 @@ export function tellUnrouted(
 }
 
 /** An event that the router has not finished. */
-export function tellUnfinished(event: UnfinishedEvent, names: Names): Told {
+export function tellUnfinished(event: UnfinishedEvent, names: Names): VerdictText {
   const from = names.source(event.sourceId);
   const sentence = `Not delivered yet: the router is not done with this event of ${from}, ${behindInWords(event)}.`;
   return { sentence, command: "posthaste doctor" };
@@ -217,7 +221,10 @@ function behindInWords({ recordsBehind, behindMs }: Behind): string {
 }
 
 /** A delivery of an earlier release, whose attempts do not tell what followed. */
-export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: AttemptRecord, name: string): Told {
+export function tellEndless(
+  { startedAtMs, attempt, outcome, messageId, urls }: AttemptRecord,
+  name: string,
+): VerdictText {
   const answered = urls.map(inWords).join("; ");
   const sentence =
     `Not known to be delivered to ${name}: try ${attempt} at ${isoTime(startedAtMs)} came to ${outcome} (${answered}), ` +
@@ -226,7 +233,7 @@ export function tellEndless({ startedAtMs, attempt, outcome, messageId, urls }: 
 }
 
 /** A request that ingest refused as a whole. */
-export function tellRefused({ sourceId, atMs, status, code, unknownKey }: ListedRefusal, names: Names): Told {
+export function tellRefused({ sourceId, atMs, status, code, unknownKey }: ListedRefusal, names: Names): VerdictText {
   const key = unknownKey === null ? "" : ` (${unknownKey})`;
   const from = sourceId === UNKNOWN_SOURCE_ID ? `a sender without a known key${key}` : names.source(sourceId);
   const answered = `was answered ${status} ${code} at ${isoTime(atMs)}. ${adviceFor(code)}`;
@@ -240,7 +247,7 @@ function commandFor(code: string, sourceId: string): string | null {
 }
 
 /** A call that ingest rejected. Its message says what to change. */
-export function tellRejected(rejected: ListedRejectedCall): Told {
+export function tellRejected(rejected: ListedRejectedCall): VerdictText {
   const { single, code, message, index, sourceId } = rejected;
   const command = `posthaste sources calls ${sourceId}`;
   if (single === false) return { sentence: `Not accepted as call ${index} of its batch: ${code}. ${message}`, command };
@@ -259,7 +266,7 @@ export function statusAndCode({ single, code }: Pick<ListedRejectedCall, "single
 
 const STATUSES: ReadonlyMap<string, number> = new Map(Object.entries(CALL_REFUSAL_STATUS));
 
-function done(sentence: string): Told {
+function done(sentence: string): VerdictText {
   return { sentence, command: null };
 }
 

@@ -11,18 +11,18 @@ const MINUTE_MS = 60_000;
 let nowMs: number;
 /** Null: what is read stood in the topic before control began to read it. */
 let readToEndMs: number | null;
-let told: CountedAt[];
+let reported: CountedAt[];
 let book: HealthBook;
 
 beforeEach(() => {
   nowMs = STARTED_MS;
-  told = [];
+  reported = [];
   readToEndMs = null;
   book = createBook();
 });
 
 function createBook(): HealthBook {
-  const onCounted = (counted: CountedAt) => told.push(counted);
+  const onCounted = (counted: CountedAt) => reported.push(counted);
   return new HealthBook({ nowMs: () => nowMs, readToEndMs: () => readToEndMs, onCounted });
 }
 
@@ -101,7 +101,7 @@ describe("what all processes say", () => {
       { delivered: 1, failed: 0 },
       { delivered: 13, failed: 1 },
     ]);
-    expect(told.map(({ atMs, counted }) => [atMs - STARTED_MS, counted.delivered])).toEqual([
+    expect(reported.map(({ atMs, counted }) => [atMs - STARTED_MS, counted.delivered])).toEqual([
       [0, 5],
       [0, 7],
       [MINUTE_MS, 1],
@@ -195,8 +195,8 @@ describe("a process whose clock is off", () => {
     say("one", "a", { ...said, urls: [urlHealth("https://a.example/", url)] }, nowMs + offMs);
     sayProcess("one", off, nowMs + offMs);
     const [health] = book.of("a");
-    const within = (told: number | null | undefined, wantedMs: number) =>
-      expect(Math.abs((told ?? 0) - wantedMs)).toBeLessThanOrEqual(1000);
+    const within = (reported: number | null | undefined, wantedMs: number) =>
+      expect(Math.abs((reported ?? 0) - wantedMs)).toBeLessThanOrEqual(1000);
     within(health?.failedAtMs, atMs);
     within(health?.failingSinceMs, atMs);
     within(health?.recoveredAtMs, atMs);

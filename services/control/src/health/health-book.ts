@@ -30,7 +30,7 @@ const RATE_STEP_MS = 10_000;
 const FORGET_MS = 60 * MINUTE_MS;
 
 /** A process with the settings that it runs with. */
-export interface HeardProcess extends ProcessHealth {
+export interface ReportedProcess extends ProcessHealth {
   readonly instance: string;
 }
 
@@ -49,8 +49,8 @@ export interface HealthBookOptions {
   readonly onCounted?: (counted: CountedAt) => void;
 }
 
-interface Heard {
-  heardMs: number;
+interface Seen {
+  lastSeenMs: number;
   /** How much its clock is ahead; 0 for one that is not off (HB4). */
   aheadMs: number;
   process: ProcessHealth | null;
@@ -58,7 +58,7 @@ interface Heard {
 
 export class HealthBook {
   readonly #options: HealthBookOptions;
-  readonly #heard = new Map<string, Heard>();
+  readonly #seen = new Map<string, Seen>();
   /** The newest records, by destination and then by process. */
   readonly #held = new Map<string, Map<string, DestinationHealth>>();
   readonly #recent = new Map<string, RecentCounts>();
@@ -86,8 +86,8 @@ export class HealthBook {
   of(destinationId: string): readonly DestinationHealth[] {
     const held = this.#held.get(destinationId) ?? [];
     return [...held].flatMap(([instance, health]) => {
-      const heard = this.#heard.get(instance);
-      return heard !== undefined && this.#isHeard(heard) ? [movedBack(health, heard.aheadMs)] : [];
+      const seen = this.#seen.get(instance);
+      return seen !== undefined && this.#isSeen(seen) ? [movedBack(health, seen.aheadMs)] : [];
     });
   }
 
@@ -112,11 +112,11 @@ export class HealthBook {
   }
 
   /** The processes that count, in the order of their starts. */
-  processes(): readonly HeardProcess[] {
-    return [...this.#heard]
-      .flatMap(([instance, heard]) => {
-        const { process, aheadMs } = heard;
-        if (process === null || !this.#isHeard(heard)) return [];
+  processes(): readonly ReportedProcess[] {
+    return [...this.#seen]
+      .flatMap(([instance, seen]) => {
+        const { process, aheadMs } = seen;
+        if (process === null || !this.#isSeen(seen)) return [];
         return [{ ...process, startedAtMs: process.startedAtMs - aheadMs, instance }];
       })
       .sort((a, b) => a.startedAtMs - b.startedAtMs || (a.instance < b.instance ? -1 : 1));
@@ -127,7 +127,7 @@ export class HealthBook {
     const nowMs = this.#options.nowMs();
     if (nowMs - this.#listensFromMs < SILENT_MS) return new Map();
     const oldestMs = nowMs - ms;
-    const silent = [...this.#heard].filter(([, { heardMs }]) => heardMs <= oldestMs).map(([instance]) => instance);
+    const silent = [...this.#seen].filter(([, { lastSeenMs }]) => lastSeenMs <= oldestMs).map(([instance]) => instance);
     return new Map(
       silent.map((instance) => [
         instance,
@@ -147,10 +147,10 @@ export class HealthBook {
   }
 
   #take({ instance, writtenAtMs, destinationId, destination, process }: HealthRecord): void {
-    const heard = this.#heard.get(instance) ?? { heardMs: Number.NEGATIVE_INFINITY, aheadMs: 0, process: null };
-    this.#hear(heard, writtenAtMs);
-    if (process !== null) heard.process = process;
-    this.#heard.set(instance, heard);
+    const seen = this.#seen.get(instance) ?? { lastSeenMs: Number.NEGATIVE_INFINITY, aheadMs: 0, process: null };
+    this.#hear(seen, writtenAtMs);
+    if (process !== null) seen.process = process;
+    this.#seen.set(instance, seen);
     if (destinationId === null || destination === null) return;
     const byInstance = this.#held.get(destinationId) ?? new Map<string, DestinationHealth>();
     const before = byInstance.get(instance);
@@ -182,7 +182,7 @@ export class HealthBook {
   /** HB3. */
   #remove(instance: string, destinationId: string | null): void {
     if (destinationId === null) {
-      this.#heard.delete(instance);
+      this.#seen.delete(instance);
       return;
     }
     const byInstance = this.#held.get(destinationId);
@@ -190,14 +190,14 @@ export class HealthBook {
     if (byInstance?.size === 0) this.#held.delete(destinationId);
   }
 
-  #hear(heard: Heard, writtenAtMs: number): void {
+  #hear(seen: Seen, writtenAtMs: number): void {
     const atMs = this.#writtenAt(writtenAtMs);
     // HB5.
     const isAhead = this.#options.readToEndMs() === null && writtenAtMs > atMs;
-    heard.heardMs = Math.max(heard.heardMs, isAhead ? atMs - SILENT_MS : atMs);
+    seen.lastSeenMs = Math.max(seen.lastSeenMs, isAhead ? atMs - SILENT_MS : atMs);
     const aheadMs = this.#options.readToEndMs() === null ? 0 : writtenAtMs - atMs;
-    if (Math.abs(aheadMs) < CLOCK_STEP_MS) heard.aheadMs = 0;
-    else if (Math.abs(aheadMs - heard.aheadMs) >= CLOCK_STEP_MS) heard.aheadMs = aheadMs;
+    if (Math.abs(aheadMs) < CLOCK_STEP_MS) seen.aheadMs = 0;
+    else if (Math.abs(aheadMs - seen.aheadMs) >= CLOCK_STEP_MS) seen.aheadMs = aheadMs;
   }
 
   /** HB4: when a record was written, by control's clock. */
@@ -209,7 +209,7 @@ export class HealthBook {
   }
 
   /** HB1. */
-  #isHeard({ heardMs }: Heard): boolean {
-    return this.#options.nowMs() - heardMs < SILENT_MS;
+  #isSeen({ lastSeenMs }: Seen): boolean {
+    return this.#options.nowMs() - lastSeenMs < SILENT_MS;
   }
 }

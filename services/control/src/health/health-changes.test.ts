@@ -9,7 +9,7 @@ import type { KnownDestination } from "./known-health.ts";
 
 const FIRST: EntryPlace = { offset: 0, place: 0 };
 
-type Told = Readonly<Record<string, number>>;
+type Reported = Readonly<Record<string, number>>;
 
 /** What is known of a destination: the status of its last failure stands for all of it. */
 function known(id: string, status: number): KnownDestination {
@@ -66,7 +66,7 @@ class Client {
   }
 }
 
-const started = (states: Told): Process => {
+const started = (states: Reported): Process => {
   const process = new Process();
   for (const [id, status] of Object.entries(states)) process.states.set(id, status);
   process.changes.start();

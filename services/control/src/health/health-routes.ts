@@ -68,9 +68,9 @@ export function healthRoutes(known: KnownHealth, fresh: () => Freshness): readon
       handle: async ({ params: { id } }) => {
         const found = await known.find(id);
         if (found === undefined) throw new Problem("not_found", `there is no destination ${id}`);
-        const [told] = await viewAll(known, [found]);
-        if (told === undefined) throw new Problem("not_found", `there is no destination ${id}`);
-        return { ...told, ...freshAnswer(fresh()) };
+        const [reported] = await viewAll(known, [found]);
+        if (reported === undefined) throw new Problem("not_found", `there is no destination ${id}`);
+        return { ...reported, ...freshAnswer(fresh()) };
       },
     }),
   ];

@@ -115,15 +115,15 @@ export const healthAnswer = z.object({
 });
 export type HealthAnswer = z.output<typeof healthAnswer>;
 
-export interface ToldBeside {
+export interface LiveHealth {
   readonly recent: RecentResults;
   readonly waiting: readonly WaitingDeliveries[] | null;
   readonly logged: LoggedHealth | null;
   readonly needsSomebody: boolean;
 }
 
-export function viewHealth(known: KnownDestination, told: ToldBeside): HealthAnswer {
-  const { recent, waiting, logged, needsSomebody } = told;
+export function viewHealth(known: KnownDestination, reported: LiveHealth): HealthAnswer {
+  const { recent, waiting, logged, needsSomebody } = reported;
   return {
     ...viewHealthNow(known, recent),
     needsSomebody,
@@ -172,7 +172,7 @@ export function viewHealthNow(
       failures: failures
         .filter((each) => each.url === url)
         .slice(0, MOST_FAILURES)
-        .map(({ answer: told, count }) => ({ answer: told, count })),
+        .map(({ answer: reported, count }) => ({ answer: reported, count })),
     })),
     processes: held.length,
   };

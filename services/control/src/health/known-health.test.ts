@@ -110,8 +110,8 @@ it("tells who needs somebody (HJ3 of health-state.ts), and asks what is owed of 
     },
     nowMs: () => NOW_MS,
   });
-  const needing = await known.needing(known.all());
-  expect(needing.map(({ destination }) => destination.id).sort()).toEqual([
+  const attention = await known.attention(known.all());
+  expect(attention.map(({ destination }) => destination.id).sort()).toEqual([
     "dst_failing",
     "dst_letters",
     "dst_unknown",

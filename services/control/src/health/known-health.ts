@@ -11,10 +11,10 @@ import {
   FAILING_WINDOW_MS,
   HEALTH_STATES,
   type HealthState,
-  isNeeding,
   isRecovered,
   type JudgedHealth,
   judgeHealth,
+  needsAttention,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import type { DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
@@ -145,7 +145,7 @@ export class KnownHealth {
   }
 
   /** Those of the destinations that need somebody (HJ3 of health-state.ts), in their order. */
-  async needing(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
+  async attention(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
     const waiting = all.some(({ judged }) => isRecovered(judged)) ? await this.waiting() : null;
     const needs = await Promise.all(
       all.map(async (each) => {
@@ -168,7 +168,7 @@ export class KnownHealth {
       openDeadLetters: deadLetters?.open ?? null,
       waiting: waiting === null ? null : sumOf(ofIt.map(({ count }) => count)),
     };
-    return isNeeding(judged, owed, this.#parts.nowMs());
+    return needsAttention(judged, owed, this.#parts.nowMs());
   }
 
   #judge(destination: Destination): KnownDestination {

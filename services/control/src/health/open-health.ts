@@ -62,7 +62,7 @@ export interface LiveHealth {
 }
 
 /** What the doctor asks for. */
-export interface HeardHealth {
+export interface ReportedHealth {
   readonly book: Pick<HealthBook, "processes" | "of">;
   readonly flow: Pick<FlowMeter, "stalled">;
   readonly clocks: Pick<ProcessClocks, "clocks">;
@@ -70,7 +70,7 @@ export interface HeardHealth {
 }
 
 export interface OpenedHealth {
-  readonly heard: HeardHealth;
+  readonly reportedHealth: ReportedHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
   /** The changes, for the live stream. */
   readonly live: LiveHealth;
@@ -119,7 +119,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   const fresh = () => ({ asOfMs: table.asOfMs, complete: table.state === true });
   const timers: NodeJS.Timeout[] = [];
   return {
-    heard: { book, flow, clocks, fresh },
+    reportedHealth: { book, flow, clocks, fresh },
     routes: (parts) => [
       ...healthRoutes(known, fresh),
       ...seriesRoutes({ known, readModel, history, fresh, nowMs }),

@@ -19,7 +19,7 @@ export interface ProcessClock {
 
 export class ProcessClocks {
   readonly #nowMs: () => number;
-  readonly #heard = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
+  readonly #seen = new Map<string, { readonly atMs: number; readonly aheadMs: number }>();
   #isListening = false;
 
   constructor(nowMs: () => number) {
@@ -34,13 +34,13 @@ export class ProcessClocks {
   see({ instance, writtenAtMs }: Pick<HealthRecord, "instance" | "writtenAtMs">): void {
     if (!this.#isListening) return;
     const atMs = this.#nowMs();
-    this.#heard.set(instance, { atMs, aheadMs: writtenAtMs - atMs });
+    this.#seen.set(instance, { atMs, aheadMs: writtenAtMs - atMs });
   }
 
   /** The clocks of the processes that were heard of within a minute. */
   clocks(): readonly ProcessClock[] {
     const sinceMs = this.#nowMs() - SILENT_MS;
-    for (const [instance, { atMs }] of this.#heard) if (atMs < sinceMs) this.#heard.delete(instance);
-    return [...this.#heard].map(([instance, { aheadMs }]) => ({ instance, aheadMs }));
+    for (const [instance, { atMs }] of this.#seen) if (atMs < sinceMs) this.#seen.delete(instance);
+    return [...this.#seen].map(([instance, { aheadMs }]) => ({ instance, aheadMs }));
   }
 }

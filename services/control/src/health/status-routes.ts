@@ -13,7 +13,7 @@ import { isoTime } from "../http/moment.ts";
 import { defineRoute, type Route } from "../http/route.ts";
 import type { HeldPlan } from "../replays/replay-store.ts";
 import type { FlowMeter } from "./flow-meter.ts";
-import type { HealthBook, HeardProcess } from "./health-book.ts";
+import type { HealthBook, ReportedProcess } from "./health-book.ts";
 import { viewAll } from "./health-routes.ts";
 import { healthAnswer } from "./health-view.ts";
 import type { KnownDestination, KnownHealth } from "./known-health.ts";
@@ -57,7 +57,7 @@ const statusAnswer = z.object({
       "Destinations that need somebody, the worst first, 20 at the most: open, or failing, unless it delivers again and " +
         "nothing is left to do.",
     ),
-  needing: z.int().describe("How many destinations need somebody, those included that are not shown."),
+  attention: z.int().describe("How many destinations need somebody, those included that are not shown."),
   replays: z.array(
     z.object({
       id: z.string(),
@@ -116,7 +116,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
         const all = known.all();
         const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
         for (const { judged } of all) counts[judged.state] += 1;
-        const [readiness, needing] = await Promise.all([parts.readiness(), viewNeeding(known, all)]);
+        const [readiness, attention] = await Promise.all([parts.readiness(), viewNeedingAttention(known, all)]);
         const services = Object.entries(readiness).map(([name, missing]) => ({
           name,
           ready: missing === true,
@@ -127,7 +127,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           services,
           ...viewRates(parts),
           destinations: counts,
-          ...needing,
+          ...attention,
           replays: viewReplays(parts.plans()),
           ingestUrl: parts.ingestUrl,
           readModel: { ...readModel.state(), reading: readModel.reading() },
@@ -139,9 +139,9 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
   ];
 }
 
-async function viewNeeding(known: KnownHealth, all: readonly KnownDestination[]) {
-  const needing = await known.needing(all);
-  return { needsSomebody: await viewAll(known, needing.slice(0, MOST_SHOWN)), needing: needing.length };
+async function viewNeedingAttention(known: KnownHealth, all: readonly KnownDestination[]) {
+  const attention = await known.attention(all);
+  return { needsSomebody: await viewAll(known, attention.slice(0, MOST_SHOWN)), attention: attention.length };
 }
 
 type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" | "p99Ms" | "lag" | "waiting">;
@@ -177,7 +177,7 @@ function viewReplays(plans: Iterable<HeldPlan>): Status["replays"] {
     }));
 }
 
-function viewSchedule(processes: readonly HeardProcess[]): Status["schedule"] {
+function viewSchedule(processes: readonly ReportedProcess[]): Status["schedule"] {
   const newest = processes.at(-1);
   if (newest === undefined) return null;
   const settings = processes.map(settingsOf);
@@ -192,7 +192,7 @@ function viewSchedule(processes: readonly HeardProcess[]): Status["schedule"] {
   };
 }
 
-function settingsOf(process: HeardProcess): z.output<typeof schedule> {
+function settingsOf(process: ReportedProcess): z.output<typeof schedule> {
   const { retryDelaysMs, retryWindowMs, windowRecords, logsFailures, loggedShare } = process;
   const attemptLog = { failures: logsFailures, deliveredShare: loggedShare };
   return { retryDelaysMs: [...retryDelaysMs], retryWindowMs, windowRecords, attemptLog };

@@ -192,11 +192,11 @@ export function defineRoute<
           ? await upload.handle({ params, query: asked, chunks: request.chunks, by })
           : await handle({ params, query: asked, body: checkedBody(), signal: request.signal, head, by });
       if (result instanceof StreamedAnswer) return result;
-      const told = (value: unknown) =>
+      const reported = (value: unknown) =>
         answer.body === undefined ? undefined : withNamedCursor(operation, answer.body.schema.parse(value));
       return result instanceof AnswerWithHeaders
-        ? new AnswerWithHeaders(told(result.body), result.headers)
-        : told(result);
+        ? new AnswerWithHeaders(reported(result.body), result.headers)
+        : reported(result);
     },
   };
 }

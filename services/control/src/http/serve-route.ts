@@ -81,9 +81,9 @@ export function serveRoute(server: FastifyInstance, route: Route, options: Serve
       // Write keys stand in answers.
       reply.code(route.answer.status).header("cache-control", "no-store");
       if (answer instanceof StreamedAnswer) return sendStream(reply, answer, { log, requestId: request.id });
-      const told = answer instanceof AnswerWithHeaders ? answer.body : answer;
+      const reported = answer instanceof AnswerWithHeaders ? answer.body : answer;
       if (answer instanceof AnswerWithHeaders) reply.headers(answer.headers);
-      return told === undefined ? reply.send() : reply.send(told);
+      return reported === undefined ? reply.send() : reply.send(reported);
     },
   });
 }

@@ -7,7 +7,7 @@ import { liveEvents } from "./live-stream.ts";
 import type { OpenFeeds } from "./live-topics.ts";
 
 /** The ms between two beats. A client that hears nothing for two of these knows that its stream is dead. */
-const BEAT_MS = 5000;
+const HEARTBEAT_MS = 5000;
 /** The most streams that one process serves at a time. */
 const MAX_STREAMS = 100;
 
@@ -62,7 +62,7 @@ export function liveRoutes({ openFeeds, onOpen, clock, bounds = {} }: LiveRoutes
         return new StreamedAnswer({
           mediaType: "text/event-stream",
           fileName: null,
-          chunks: liveEvents({ feeds, filter, lastId, beatMs: BEAT_MS, signal, clock }),
+          chunks: liveEvents({ feeds, filter, lastId, heartbeatMs: HEARTBEAT_MS, signal, clock }),
         });
       },
     }),

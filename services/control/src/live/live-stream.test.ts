@@ -5,7 +5,7 @@ import { liveEvents } from "./live-stream.ts";
 import { createLiveTopic } from "./live-topic.ts";
 
 const BEGAN_MS = 1_000_000;
-const BEAT_MS = 5000;
+const HEARTBEAT_MS = 5000;
 /** A beat that never comes by itself. */
 const NEVER_MS = 3_600_000;
 
@@ -14,7 +14,7 @@ interface Row {
   readonly text?: string;
 }
 
-interface Told {
+interface Reported {
   readonly event: string;
   readonly id: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
@@ -46,10 +46,10 @@ function startTopic({ maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {
     recent,
     now,
     add,
-    open({ lastId, beatMs = NEVER_MS, only }: { lastId?: string; beatMs?: number; only?: number } = {}) {
+    open({ lastId, heartbeatMs = NEVER_MS, only }: { lastId?: string; heartbeatMs?: number; only?: number } = {}) {
       const ended = new AbortController();
       const stream = liveEvents({
-        ...{ feeds: [{ name: "deliveries", letter: "d", topic }], lastId, beatMs },
+        ...{ feeds: [{ name: "deliveries", letter: "d", topic }], lastId, heartbeatMs },
         filter: only === undefined ? {} : { event: String(only) },
         ...{ signal: ended.signal, clock: { nowMs: () => BEGAN_MS, monotonicMs: () => now.monotonicMs } },
       });
@@ -73,20 +73,21 @@ function startTopic({ maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {
   };
 }
 
-function eventsOf(text: string): readonly Told[] {
+function eventsOf(text: string): readonly Reported[] {
   return [...text.matchAll(/^event: (.*)\nid: (.*)\ndata: (.*)$/gm)].map(([, event = "", id = "", data = ""]) => ({
     ...{ event, id },
     data: JSON.parse(data),
   }));
 }
 
-const names = (told: readonly Told[]) => told.map(({ event }) => event);
-const numbers = (told: readonly Told[]) => told.filter(({ event }) => event === "deliveries").map(({ data }) => data.n);
+const names = (reported: readonly Reported[]) => reported.map(({ event }) => event);
+const numbers = (reported: readonly Reported[]) =>
+  reported.filter(({ event }) => event === "deliveries").map(({ data }) => data.n);
 
 describe("LV1: the id", () => {
   it("goes on over records of which nothing is held", async () => {
     const { recent, open } = startTopic();
-    const stream = open({ beatMs: 0 });
+    const stream = open({ heartbeatMs: 0 });
     const next = async () =>
       decodePosition((await stream.next())[0]?.id ?? "")
         ?.get("d")
@@ -100,12 +101,12 @@ describe("LV1: the id", () => {
   it("of any event is where the next stream goes on, also in the middle of a record", async () => {
     const { add, open } = startTopic();
     const first = open();
-    const [beat] = await first.next();
+    const [heartbeat] = await first.next();
     add({ n: 1 }, { n: 2 });
     add({ n: 3 });
-    const told = await first.next();
-    expect(numbers(told)).toEqual([1, 2, 3]);
-    for (const [seen, each] of [beat, ...told].entries()) {
+    const reported = await first.next();
+    expect(numbers(reported)).toEqual([1, 2, 3]);
+    for (const [seen, each] of [heartbeat, ...reported].entries()) {
       const second = open({ lastId: each?.id ?? "" });
       expect(names(await second.next())).toEqual(["beat"]);
       const rest = [1, 2, 3].slice(seen);
@@ -123,9 +124,9 @@ describe("LV2: a reset comes first, and the stream goes on,", () => {
     const [{ id = "" } = {}] = await first.next();
     for (let n = 1; n <= 4; n += 1) add({ n });
     const stream = open({ lastId: id });
-    const told = await stream.next();
-    expect(names(told)).toEqual(["reset", "beat"]);
-    expect(told[0]?.data.topics).toEqual(["deliveries"]);
+    const reported = await stream.next();
+    expect(names(reported)).toEqual(["reset", "beat"]);
+    expect(reported[0]?.data.topics).toEqual(["deliveries"]);
     add({ n: 5 });
     expect(numbers(await stream.next())).toEqual([5]);
     // LV4: so for one that was there all the time and took nothing.
@@ -160,18 +161,18 @@ describe("LV2: a reset comes first, and the stream goes on,", () => {
 
   it("once, where the id is beyond the end, or in no partition, of a topic read to its end", async () => {
     const { now, open } = startTopic();
-    const stream = open({ lastId: "d=zz,zz", beatMs: BEAT_MS });
-    const beat = async () => names(await stream.after(BEAT_MS)).filter((each) => each !== "deliveries");
+    const stream = open({ lastId: "d=zz,zz", heartbeatMs: HEARTBEAT_MS });
+    const heartbeat = async () => names(await stream.after(HEARTBEAT_MS)).filter((each) => each !== "deliveries");
     // Control has not read so far yet, or not since the stream began.
     now.asOfMs = BEGAN_MS;
     expect(names(await stream.next())).toEqual(["beat"]);
-    expect(await beat()).toEqual(["beat"]);
+    expect(await heartbeat()).toEqual(["beat"]);
     now.asOfMs = BEGAN_MS + 1;
     now.complete = false;
-    expect(await beat()).toEqual(["beat"]);
+    expect(await heartbeat()).toEqual(["beat"]);
     now.complete = true;
-    expect(await beat()).toEqual(["reset", "beat"]);
-    expect(await beat()).toEqual(["beat"]);
+    expect(await heartbeat()).toEqual(["reset", "beat"]);
+    expect(await heartbeat()).toEqual(["beat"]);
     await stream.end();
   });
 });
@@ -180,17 +181,17 @@ describe("LV3: a beat", () => {
   it("comes first, and again when it is due, beside what came", async () => {
     const { add, open } = startTopic();
     add({ n: 1 });
-    const stream = open({ beatMs: BEAT_MS });
+    const stream = open({ heartbeatMs: HEARTBEAT_MS });
     expect(names(await stream.next())).toEqual(["beat"]);
-    expect(names(await stream.after(BEAT_MS - 1))).toEqual(["deliveries"]);
+    expect(names(await stream.after(HEARTBEAT_MS - 1))).toEqual(["deliveries"]);
     expect(names(await stream.after(1))).toEqual(["deliveries", "beat"]);
-    expect(names(await stream.after(BEAT_MS - 1))).toEqual(["deliveries"]);
+    expect(names(await stream.after(HEARTBEAT_MS - 1))).toEqual(["deliveries"]);
     await stream.end();
   });
 
   it("comes by itself where nothing else does", async () => {
     const { now, open } = startTopic();
-    const stream = open({ beatMs: 30 });
+    const stream = open({ heartbeatMs: 30 });
     await stream.next();
     const second = stream.next();
     now.monotonicMs += 30;
@@ -205,9 +206,9 @@ describe("LV4: at a time", () => {
     const stream = open();
     await stream.next();
     add(...Array.from({ length: 1200 }, (_, n) => ({ n })));
-    const told = [numbers(await stream.next()), numbers(await stream.next()), numbers(await stream.next())];
-    expect(told.map((each) => each.length)).toEqual([500, 500, 200]);
-    expect(told.flat()).toEqual(Array.from({ length: 1200 }, (_, n) => n));
+    const reported = [numbers(await stream.next()), numbers(await stream.next()), numbers(await stream.next())];
+    expect(reported.map((each) => each.length)).toEqual([500, 500, 200]);
+    expect(reported.flat()).toEqual(Array.from({ length: 1200 }, (_, n) => n));
     await stream.end();
   });
 

@@ -7,8 +7,8 @@
  *      Only health may repeat some (LH2 of health-changes.ts).
  * LV2  Where the process no longer holds the entries from there on, or somebody made the topic anew, the stream sends a
  *      `reset` and goes on from that moment.
- * LV3  The stream begins with a `beat` and sends one every `beatMs` from then on: a stream that is silent for longer is
- *      dead.
+ * LV3  The stream begins with a `beat` and sends one every `heartbeatMs` from then on: a stream that is silent for
+ *      longer is dead.
  * LV4  Nothing waits for a slow client: all streams share the held entries, and a client that comes too late for an
  *      entry misses it.
  */
@@ -40,7 +40,7 @@ export interface LiveStreamOptions {
   readonly filter: LiveFilter;
   /** The id of the last event that the client saw. */
   readonly lastId: string | undefined;
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -61,21 +61,21 @@ interface LiveStep {
 
 /** The bytes of the stream, until `signal` is aborted. */
 export async function* liveEvents(options: LiveStreamOptions): AsyncGenerator<Uint8Array> {
-  const { signal, clock, beatMs, feeds } = options;
+  const { signal, clock, heartbeatMs, feeds } = options;
   const stream = new LiveStream(options);
   const waker = new Waker(signal);
   const forget = feeds.map(({ topic }) => topic.recent.onChange(() => waker.wake()));
   try {
-    yield Buffer.from(`retry: ${RETRY_MS}\n\n${stream.beat()}`);
-    let beatAtMs = clock.monotonicMs() + beatMs;
+    yield Buffer.from(`retry: ${RETRY_MS}\n\n${stream.heartbeat()}`);
+    let heartbeatAtMs = clock.monotonicMs() + heartbeatMs;
     while (!signal.aborted) {
       const { events, isMore } = stream.next();
-      const isDue = clock.monotonicMs() >= beatAtMs;
-      if (isDue) beatAtMs = clock.monotonicMs() + beatMs;
-      const text = isDue ? events + stream.beat() : events;
+      const isDue = clock.monotonicMs() >= heartbeatAtMs;
+      if (isDue) heartbeatAtMs = clock.monotonicMs() + heartbeatMs;
+      const text = isDue ? events + stream.heartbeat() : events;
       if (text !== "") yield Buffer.from(text);
       if (text !== "" || isMore) await yieldToOthers();
-      else await waker.sleep({ atLeastMs: GATHER_MS, atMostMs: beatAtMs - clock.monotonicMs() });
+      else await waker.sleep({ atLeastMs: GATHER_MS, atMostMs: heartbeatAtMs - clock.monotonicMs() });
     }
   } finally {
     for (const each of forget) each();
@@ -117,7 +117,7 @@ class LiveStream {
   }
 
   /** LV3. */
-  beat(): string {
+  heartbeat(): string {
     for (const cursor of this.#cursors) this.#findOther(cursor);
     const lost = this.#reset();
     return `${lost}event: beat\nid: ${this.#id()}\ndata: ${JSON.stringify(freshAnswer(this.#freshness()))}\n\n`;

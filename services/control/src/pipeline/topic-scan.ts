@@ -80,7 +80,7 @@ export class TopicScan {
       const ranges = await rangesOf(connection, await topics());
       const of = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       let progress: ScanProgress = { topic: ranges[0]?.topic.topic ?? "", records: 0, of, finds: 0 };
-      let toldAtMs = clock.monotonicMs();
+      let reportedAtMs = clock.monotonicMs();
       yield { step: "progress", progress };
       for (const { topic, ...range } of ranges) {
         for await (const records of readRange(connection, { ...range, topic: topic.topic }, signal)) {
@@ -88,8 +88,8 @@ export class TopicScan {
           for (const find of finds) yield { step: "find", find };
           const { records: before, finds: found } = progress;
           progress = { topic: topic.topic, records: before + records.length, of, finds: found + finds.length };
-          if (clock.monotonicMs() - toldAtMs < PROGRESS_MS) continue;
-          toldAtMs = clock.monotonicMs();
+          if (clock.monotonicMs() - reportedAtMs < PROGRESS_MS) continue;
+          reportedAtMs = clock.monotonicMs();
           yield { step: "progress", progress };
         }
       }

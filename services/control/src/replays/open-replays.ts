@@ -32,7 +32,7 @@ import { ReplayRunner, removeOver } from "./replay-runner.ts";
 import { type HeldPlan, openReplayStore, type ReplayStore } from "./replay-store.ts";
 import { replayAnswer, viewReplay } from "./replay-view.ts";
 import { ReplayedDeadLetters } from "./replayed-dead-letters.ts";
-import { ToldCounts } from "./told-counts.ts";
+import { ReportedCounts } from "./reported-counts.ts";
 
 export interface OpenReplaysOptions {
   readonly connection: KafkaConnection;
@@ -92,12 +92,12 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     createProducer(connection, { name: "replay-records", topics: [names.replays, names.audit] }),
   ]);
   const changes = new ReplayChanges();
-  const told = new ToldCounts({ ...options, store: () => store, planner: () => planner });
+  const reported = new ReportedCounts({ ...options, store: () => store, planner: () => planner });
   const store: ReplayStore = await openReplayStore(connection, {
     ...options,
     ...{ topic: names.replays, codec: createReplayCodec(records), producer },
     onRecord: (planId, offset) => changes.note(planId, offset),
-    onCounting: (key, counting) => told.note(key, counting),
+    onCounting: (key, counting) => reported.note(key, counting),
   });
   const past = new PastPlans(store, deadLetterTopic);
   const destinationOf = (id: string): Destination | undefined => destinations.get(id);
@@ -105,9 +105,9 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
   const sent = new ReplayedDeadLetters({ ...options, past });
   const reading = { topic: names.deadLetters, codec: deadLetters };
   const planner = new Planner({ ...options, ...reading, judge, past, deadLetterTopic });
-  const handlers = new ReplayHandlers({ ...options, store, planner, told });
+  const handlers = new ReplayHandlers({ ...options, store, planner, reported });
   options.leader.add("replays", () => removeOver({ ...options, store }));
-  options.leader.add("counts", () => told.removeLeft());
+  options.leader.add("counts", () => reported.removeLeft());
   const runner = new ReplayRunner({
     ...{ ...options, store, judge, deadLetters, deliveries, onFailure: fail },
     lead: (signal) => options.leader.lead(signal),
@@ -133,7 +133,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     },
     caughtUp: async () => {
       await store.caughtUp();
-      told.caughtUp();
+      reported.caughtUp();
     },
     start: () => sent.start(),
     startJobs: () => {
@@ -146,7 +146,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
       await sent.close();
       deadLetterTopic.close();
       await runner.stop();
-      await told.close();
+      await reported.close();
       await store.close();
       await producer.close();
     },

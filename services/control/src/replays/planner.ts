@@ -26,11 +26,11 @@ import {
   listedDeadLetters,
   someListed,
 } from "../dead-letters/listed-dead-letters.ts";
+import { countRows, isCountedByRows } from "./count-by-rows.ts";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
 import { MAX_PLACES_BYTES } from "./place-set.ts";
 import { type CountedPlan, type DeadLetterCount, PlanCount } from "./plan-count.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
-import { countRows, isCountedByRows } from "./row-count.ts";
 
 /** How long a plan may wait to be started, in ms. */
 const PLAN_KEEP_MS = 60 * 60 * 1000;

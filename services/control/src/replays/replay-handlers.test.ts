@@ -46,7 +46,10 @@ function installation() {
     };
     const handlers = new ReplayHandlers({
       ...{ store, planner: { make: async () => ({ plan: PLAN, counts: [] }) } },
-      ...{ told: { all: () => [], tellOf: (work: () => unknown) => work() }, readModel: { isComplete: () => true } },
+      ...{
+        reported: { all: () => [], tellOf: (work: () => unknown) => work() },
+        readModel: { isComplete: () => true },
+      },
       ...{ clock: { nowMs: () => NOW_MS, monotonicMs: () => 0 }, log: SILENT_LOG },
     } as unknown as ReplayHandlersOptions);
     return async () => {

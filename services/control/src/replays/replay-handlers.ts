@@ -15,7 +15,7 @@ import { assertDeliveriesKnown } from "./dead-letter-judge.ts";
 import type { MadePlan, PlanInput, Planner } from "./planner.ts";
 import { isOver } from "./replay-runner.ts";
 import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
-import type { ToldCount, ToldCounts } from "./told-counts.ts";
+import type { ReportedCount, ReportedCounts } from "./reported-counts.ts";
 
 /** How long an answer waits for the runner to obey, in ms. */
 const SETTLE_MS = 2000;
@@ -24,7 +24,7 @@ const LOOK_MS = 25;
 export interface ReplayHandlersOptions {
   readonly store: ReplayStore;
   readonly planner: Planner;
-  readonly told: Pick<ToldCounts, "all" | "tellOf">;
+  readonly reported: Pick<ReportedCounts, "all" | "tellOf">;
   readonly readModel: Pick<ReadModel, "isComplete">;
   readonly clock: Clock;
   readonly log: Log;
@@ -55,9 +55,9 @@ export class ReplayHandlers {
    * any more.
    */
   async plan(input: PlanInput, signal: AbortSignal): Promise<StoredPlan> {
-    const { store, planner, told, readModel } = this.#options;
+    const { store, planner, reported, readModel } = this.#options;
     if (input.purpose === "replay" && !input.again) assertDeliveriesKnown(readModel);
-    const made = await told.tellOf(() => planner.make(input, AbortSignal.any([signal, this.#closing.signal])));
+    const made = await reported.tellOf(() => planner.make(input, AbortSignal.any([signal, this.#closing.signal])));
     if (made.plan.matched === 0) return { id: null, made };
     const { id } = await store.add(createId("rpl"), made.plan);
     return { id, made };
@@ -70,8 +70,8 @@ export class ReplayHandlers {
     return held;
   }
 
-  counting(): { readonly data: readonly ToldCount[] } & FreshAnswer {
-    return { data: this.#options.told.all(), ...freshAnswer(this.#options.store.freshness) };
+  counting(): { readonly data: readonly ReportedCount[] } & FreshAnswer {
+    return { data: this.#options.reported.all(), ...freshAnswer(this.#options.store.freshness) };
   }
 
   /**

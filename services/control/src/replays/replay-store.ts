@@ -1,6 +1,6 @@
 /**
  * Plans and their progress: two records each in one config topic, which every control process reads and writes (S1 to
- * S5 of `config-store.ts`). The topic also has what each process is counting (`told-counts.ts`).
+ * S5 of `config-store.ts`). The topic also has what each process is counting (`reported-counts.ts`).
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import {
@@ -13,7 +13,7 @@ import {
 import type { Author } from "@posthaste/core/access/author";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Freshness } from "@posthaste/core/freshness";
-import { type ReplayAct, type ReplayState, replayState, wantAfter } from "@posthaste/core/replay/replay";
+import { desiredStateAfter, type ReplayAct, type ReplayState, replayState } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
@@ -38,7 +38,7 @@ export type ReplayStoreOptions = Omit<ConfigStoreOptions<ReplayRecord>, "codec" 
 const COUNTING = countingKey("");
 
 /** Ends the removal of a plan that is not over. */
-class StillWanted extends Error {}
+class StillDesired extends Error {}
 
 /** Resolves when the topic is being read. */
 export async function openReplayStore(connection: KafkaConnection, options: ReplayStoreOptions): Promise<ReplayStore> {
@@ -130,7 +130,7 @@ export class ReplayStore {
         if (current === undefined || current.plan === null) throw noSuchPlan(id);
         const { plan } = current;
         const { progress } = this.#held(id, plan);
-        const want = wantAfter(act, plan.want, progress);
+        const want = desiredStateAfter(act, plan.want, progress);
         if (want === null) throw refusalOf(id, act, replayState(plan.want, progress));
         return { ...current, revision, plan: { ...plan, ...change(plan), want } };
       },
@@ -167,13 +167,13 @@ export class ReplayStore {
       await this.#records.change(
         id,
         (current) => {
-          if (current?.plan && !isOver(this.#held(id, current.plan))) throw new StillWanted();
+          if (current?.plan && !isOver(this.#held(id, current.plan))) throw new StillDesired();
           return null;
         },
         null,
       );
     } catch (error) {
-      if (error instanceof StillWanted) return false;
+      if (error instanceof StillDesired) return false;
       throw error;
     }
     await this.#removeProgress(progressKey(id));
@@ -233,7 +233,7 @@ function refusalOf(id: string, act: ReplayAct, state: ReplayState): PosthasteErr
   return new PosthasteError("conflict", `${id} is ${state} and cannot be ${DONE[act]}: ${whyNot(act, state)}`);
 }
 
-/** Of an act that `wantAfter` does not allow. */
+/** Of an act that `desiredStateAfter` does not allow. */
 function whyNot(act: ReplayAct, state: ReplayState): string {
   if (state === "planned") return "it was not started yet";
   if (act === "start") return "it was started before";

@@ -6,7 +6,7 @@ import { deadLetterFilter, viewFilter } from "../dead-letters/dead-letter-query.
 import type { MadePlan } from "./planner.ts";
 import type { ReplayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";
-import type { ToldCount } from "./told-counts.ts";
+import type { ReportedCount } from "./reported-counts.ts";
 
 const time = z.iso.datetime();
 
@@ -116,7 +116,7 @@ export function viewCounting({
   looked,
   of,
   before,
-}: ToldCount): z.input<typeof countingAnswer> {
+}: ReportedCount): z.input<typeof countingAnswer> {
   const askedAt = new Date(askedAtMs).toISOString();
   return { ...{ purpose, again, looked, of, before, askedAt }, filter: viewFilter(filter) };
 }

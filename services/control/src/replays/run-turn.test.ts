@@ -17,26 +17,27 @@ function startRun(turn: RunTurn) {
   return seen;
 }
 
-const wasTold = ({ signals }: { readonly signals: readonly AbortSignal[] }) => signals.map(({ aborted }) => aborted);
+const wasSignalled = ({ signals }: { readonly signals: readonly AbortSignal[] }) =>
+  signals.map(({ aborted }) => aborted);
 
 it("TN1: a rebalance waits until what ran has ended in order, and nothing is begun meanwhile", async () => {
   const turn = new RunTurn();
   turn.begin();
   const [run, beside] = [startRun(turn), startRun(turn)];
-  expect([wasTold(run), turn.isOurs]).toEqual([[false], true]);
+  expect([wasSignalled(run), turn.isOurs]).toEqual([[false], true]);
   let isHeld = false;
   const held = turn.hold().then(() => {
     isHeld = true;
   });
-  expect([wasTold(run), wasTold(beside), turn.isOurs]).toEqual([[true], [true], false]);
-  expect(wasTold(startRun(turn))).toEqual([]);
+  expect([wasSignalled(run), wasSignalled(beside), turn.isOurs]).toEqual([[true], [true], false]);
+  expect(wasSignalled(startRun(turn))).toEqual([]);
   run.finish();
   await nextTurn();
   expect([run.isOver, isHeld]).toEqual([true, false]);
   beside.finish();
   await held;
   turn.goOn();
-  expect([turn.isOurs, wasTold(startRun(turn))]).toEqual([true, [false]]);
+  expect([turn.isOurs, wasSignalled(startRun(turn))]).toEqual([true, [false]]);
 });
 
 it("TN1: of a run that fails a rebalance does not wait for ever, and hears nothing", async () => {
@@ -57,9 +58,9 @@ it("TN1: what is given to this process is not run before the rebalance is over",
   const first = turn.begin();
   await turn.hold();
   turn.begin();
-  expect([first.aborted, turn.isOurs, wasTold(startRun(turn))]).toEqual([true, false, []]);
+  expect([first.aborted, turn.isOurs, wasSignalled(startRun(turn))]).toEqual([true, false, []]);
   turn.goOn();
-  expect(wasTold(startRun(turn))).toEqual([false]);
+  expect(wasSignalled(startRun(turn))).toEqual([false]);
 });
 
 it("TN1: what was given up in a rebalance is not run after it", async () => {
@@ -68,7 +69,7 @@ it("TN1: what was given up in a rebalance is not run after it", async () => {
   await turn.hold();
   turn.end();
   turn.goOn();
-  expect([turn.isOurs, wasTold(startRun(turn))]).toEqual([false, []]);
+  expect([turn.isOurs, wasSignalled(startRun(turn))]).toEqual([false, []]);
 });
 
 it("TN2: what runs is told when the partition is given up, without a rebalance too", () => {
@@ -76,5 +77,5 @@ it("TN2: what runs is told when the partition is given up, without a rebalance t
   const owning = turn.begin();
   const run = startRun(turn);
   turn.end();
-  expect([owning.aborted, wasTold(run), turn.isOurs]).toEqual([true, [true], false]);
+  expect([owning.aborted, wasSignalled(run), turn.isOurs]).toEqual([true, [true], false]);
 });

@@ -1,6 +1,6 @@
 /**
- * Puts aside the records that control itself cannot read, each once, and opens the list of the records that all
- * services put aside.
+ * Quarantines the records that control itself cannot read, each once, and opens the list of the records that all
+ * services quarantined.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { PosthasteError } from "@posthaste/core/errors";
@@ -28,7 +28,7 @@ export interface OpenUnreadableOptions {
 export interface OpenUnreadable {
   readonly routes: readonly Route[];
   /**
-   * Puts aside a record that control cannot read, unless the log of unreadable records holds it already: control reads
+   * Quarantines a record that control cannot read, unless the log of unreadable records holds it already: control reads
    * the topic from its start at each start, and meets the same record again.
    */
   put(record: IncomingRecord, error: PosthasteError): Promise<void>;

@@ -1,13 +1,14 @@
 /**
- * The newest records that were put aside, as they are read from `posthaste.unreadable`, in memory.
+ * The newest records that were quarantined, as they are read from `posthaste.unreadable`, in memory.
  *
- * Owns: an entry for each of the newest records put aside, and the places of the newest that control put aside itself.
- * UJ1  A record that was put aside twice, by two processes or after a restart, is one entry, named by the place from
+ * Owns: an entry for each of the newest records quarantined, and the places of the newest that control quarantined
+ * itself.
+ * UJ1  A record that was quarantined twice, by two processes or after a restart, is one entry, named by the place from
  *      which it was read.
  * UJ2  There are entries of the newest `mostEntries`; older records stay in the topic.
  * UJ3  The topic itself marks a record that was produced again, so that every control process knows of it, after a
  *      restart too.
- * UJ4  Of what control put aside the newest `mostPlaces` are known, however many entries came after them: control
+ * UJ4  Of what control quarantined the newest `mostPlaces` are known, however many entries came after them: control
  *      reads its topics from their starts at each start, and would put each that it does not know aside once more.
  */
 import { headerText } from "@posthaste/contracts/headers";
@@ -58,7 +59,7 @@ export class UnreadableEntries {
     this.#bounds = bounds;
   }
 
-  /** Whether the record of this place is known to be put aside. */
+  /** Whether the record of this place is known to be quarantined. */
   has(place: string): boolean {
     return this.#entries.has(place) || this.#ourPlaces.has(place);
   }
@@ -73,7 +74,7 @@ export class UnreadableEntries {
     this.#entries.delete(placeOf(entry));
   }
 
-  /** Takes a record of the topic in: a mark, or one that was put aside. */
+  /** Takes a record of the topic in: a mark, or one that was quarantined. */
   take({ partition, offset, value, headers }: IncomingRecord): void {
     const marked = headerText(headers, REPRODUCED_HEADER);
     if (marked !== undefined) this.#mark(marked);

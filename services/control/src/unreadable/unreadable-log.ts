@@ -1,5 +1,5 @@
 /**
- * Follows `posthaste.unreadable` for the newest records that were put aside (UJ1 to UJ4 of unreadable-entries.ts).
+ * Follows `posthaste.unreadable` for the newest records that were quarantined (UJ1 to UJ4 of unreadable-entries.ts).
  *
  * Owns: a reader for each partition.
  */

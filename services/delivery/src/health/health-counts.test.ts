@@ -50,17 +50,17 @@ describe("what a process counts of a destination", () => {
     counts.finished("a", report(1, result()));
     for (const url of ["x", "y", "x"]) failed(url, 503);
     failed("x", null, "timeout");
-    const told = () => [...(counts.get("a")?.failures.values() ?? [])];
+    const reported = () => [...(counts.get("a")?.failures.values() ?? [])];
     const three = [
       { url: "x", answer: "503", count: 2 },
       { url: "y", answer: "503", count: 1 },
       { url: "x", answer: "timeout", count: 1 },
     ];
-    expect(told()).toEqual(three);
+    expect(reported()).toEqual(three);
     for (let status = 200; status < 300; status++) failed("x", status);
     failed("x", 503);
-    expect(told()).toHaveLength(51);
-    expect([told()[0], told().at(-1)]).toEqual([
+    expect(reported()).toHaveLength(51);
+    expect([reported()[0], reported().at(-1)]).toEqual([
       { url: "x", answer: "503", count: 3 },
       { url: "x", answer: "other", count: 53 },
     ]);

@@ -131,13 +131,13 @@ export class DestinationsCounts implements HealthPort {
 }
 
 /** From `MOST_FAILURES` kinds on, each URL has one more kind for all others. */
-function countFailure(failures: DestinationCounts["failures"], url: string, told: string): void {
-  const known = failures.get(`${told} ${url}`);
+function countFailure(failures: DestinationCounts["failures"], url: string, reported: string): void {
+  const known = failures.get(`${reported} ${url}`);
   if (known !== undefined) {
     known.count += 1;
     return;
   }
-  const answer = failures.size < MOST_FAILURES ? told : OTHER;
+  const answer = failures.size < MOST_FAILURES ? reported : OTHER;
   const name = `${answer} ${url}`;
   const held = failures.get(name);
   if (held === undefined) failures.set(name, { url, answer, count: 1 });

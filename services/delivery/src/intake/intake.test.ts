@@ -6,11 +6,11 @@ import { observed, observePipeline } from "../../test/observed-pipeline.ts";
 observePipeline();
 
 describe("a record that no schema reads", () => {
-  it("A1: is put aside, and finished and counted when the brokers have it there, and not before", async () => {
+  it("A1: is quarantined, and finished and counted when the brokers have it there, and not before", async () => {
     const task = observed.retry(4, "deliveries/0/7/0", {});
     const unreadable = new PosthasteError("invalid_input", "no value");
     observed.run({ ...task, item: { ...task.item, delivery: null, unreadable } });
-    const [put] = observed.aside;
+    const [put] = observed.quarantined;
     expect([put?.offset, put?.error, observed.finished, observed.attempted]).toEqual([4, unreadable, [], []]);
     put?.acknowledge();
     await vi.advanceTimersByTimeAsync(0);
@@ -22,11 +22,11 @@ describe("a record that no schema reads", () => {
     [new PosthasteError("closed", "the producer is closed"), 0],
     [new Error("a bug"), 1],
   ])(
-    "A1: stays in its window when it cannot be put aside, %s, which ends the process %d times",
+    "A1: stays in its window when it cannot be quarantined, %s, which ends the process %d times",
     async (reason, ends) => {
       const task = observed.retry(4, "deliveries/0/7/0", {});
       observed.run({ ...task, item: { ...task.item, delivery: null, unreadable: null } });
-      observed.aside[0]?.refuse(reason);
+      observed.quarantined[0]?.refuse(reason);
       await vi.advanceTimersByTimeAsync(0);
       expect([observed.finished, observed.failures.length]).toEqual([[], ends]);
       observed.failures = [];

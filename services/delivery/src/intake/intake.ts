@@ -3,7 +3,7 @@
  * the check.
  *
  * Owns: the timers of retries that wait for their jitter, and the gate that finds second copies.
- * A1  Intake puts a record aside that no schema reads, and finishes it when the brokers have acknowledged that. It
+ * A1  Intake quarantines a record that no schema reads, and finishes it when the brokers have acknowledged that. It
  *     finishes the second copy of a republished record (W6). It passes every other record to the check once.
  * A2  A first attempt does not wait in intake. A retry waits for its jitter, which starts when the retry is due, so
  *     that its topic stays in due order (W6). The jitter ends before the delivery's retry window does (V5 of
@@ -53,7 +53,7 @@ export class Intake {
   /** Starts the work on a record. A later stage finishes its task. */
   run(task: Task<IncomingDelivery>): void {
     const { delivery, unreadable, isRetry } = task.item;
-    if (delivery === null) this.#putAside(task, unreadable);
+    if (delivery === null) this.#quarantine(task, unreadable);
     else if (!isRetry) this.#pass(task, delivery);
     else if (this.#isSecondCopy(task)) task.finish();
     else this.#passAfterJitter(task, delivery);
@@ -71,7 +71,7 @@ export class Intake {
     check.check(task, delivery);
   }
 
-  #putAside(task: Task<IncomingDelivery>, reason: PosthasteError | null): void {
+  #quarantine(task: Task<IncomingDelivery>, reason: PosthasteError | null): void {
     const { unreadable, metrics, onFailure } = this.#options;
     const error = reason ?? new PosthasteError("invalid_input", "no delivery");
     unreadable.put(task.record, error).then(

@@ -6,10 +6,10 @@ import type { RejectedCallEntry } from "@posthaste/core/call/rejected-call";
 import { shortName } from "@posthaste/core/routing/short-name";
 
 /** The fields of a call that its entry has beside the call's text. */
-export const TOLD_FIELDS = ["messageId", "userId", "anonymousId", "event", "name"] as const;
+export const REPORTED_FIELDS = ["messageId", "userId", "anonymousId", "event", "name"] as const;
 
 export interface RefusedCallText {
-  /** The parsed call; for a call that was not parsed, its strings of `TOLD_FIELDS`. */
+  /** The parsed call; for a call that was not parsed, its strings of `REPORTED_FIELDS`. */
   readonly call: unknown;
   readonly callJson: string;
   /** The call's index in its batch; null for a single call. */

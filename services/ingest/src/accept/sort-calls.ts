@@ -20,7 +20,7 @@ import {
   STEP_BYTES,
   STEP_CALLS,
 } from "../limits.ts";
-import { TOLD_FIELDS, toRejectedCall } from "./rejected-call.ts";
+import { REPORTED_FIELDS, toRejectedCall } from "./rejected-call.ts";
 import { cutCallJson, packRejectedCalls, toCallJson } from "./rejected-calls.ts";
 
 export interface CallSorterParts {
@@ -219,7 +219,7 @@ function unparsedEntry(
   arrival: CallArrival,
 ): RejectedCallEntry {
   const callJson = cutCallJson(body.toString("utf8", 0, 3 * MAX_CALL_BYTES));
-  return toRejectedCall(reason, { call: ownStrings(body, TOLD_FIELDS), callJson, index }, arrival);
+  return toRejectedCall(reason, { call: ownStrings(body, REPORTED_FIELDS), callJson, index }, arrival);
 }
 
 function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusal {

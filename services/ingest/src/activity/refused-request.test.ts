@@ -37,7 +37,7 @@ describe("what is told of a refused request", () => {
 
   it("is short, whatever was sent", () => {
     const long = "x".repeat(100_000);
-    const told = toRefusedRequest(
+    const reported = toRefusedRequest(
       REFUSAL,
       {
         request: { url: `/${long}`, headers: { "user-agent": long } },
@@ -47,10 +47,10 @@ describe("what is told of a refused request", () => {
       },
       0,
     );
-    expect(told.path).toHaveLength(128);
-    expect(told.userAgent).toHaveLength(256);
-    expect(told.messageIds).toEqual(Array.from({ length: 20 }, () => shortName("y".repeat(4_000))));
-    expect(JSON.stringify(told).length).toBeLessThan(6_500);
+    expect(reported.path).toHaveLength(128);
+    expect(reported.userAgent).toHaveLength(256);
+    expect(reported.messageIds).toEqual(Array.from({ length: 20 }, () => shortName("y".repeat(4_000))));
+    expect(JSON.stringify(reported).length).toBeLessThan(6_500);
   });
 });
 

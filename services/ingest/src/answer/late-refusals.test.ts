@@ -3,64 +3,64 @@ import { MAX_HELD_REFUSALS, PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../limits.
 import { createLateRefusals, type LateRefusals } from "./late-refusals.ts";
 
 let refusals: LateRefusals;
-let told: number;
+let reported: number;
 beforeEach(() => {
   vi.useFakeTimers();
-  told = 0;
+  reported = 0;
   refusals = createLateRefusals(Date.now);
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 const refuse = (source: string, times: number) => {
-  for (let time = 0; time < times; time++) refusals.refuse(source, () => told++);
+  for (let time = 0; time < times; time++) refusals.refuse(source, () => reported++);
 };
 
 it("LA1: tells a source's first refusals in a second at once, and its others one to two seconds later", () => {
   refuse("a", PROMPT_REFUSALS + 5);
-  expect(told).toBe(PROMPT_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS);
   refuse("b", 1);
-  expect(told).toBe(PROMPT_REFUSALS + 1);
+  expect(reported).toBe(PROMPT_REFUSALS + 1);
   vi.advanceTimersByTime(REFUSAL_DELAY_MS - 1);
-  expect(told).toBe(PROMPT_REFUSALS + 1);
+  expect(reported).toBe(PROMPT_REFUSALS + 1);
   vi.advanceTimersByTime(REFUSAL_DELAY_MS + 1);
-  expect(told).toBe(PROMPT_REFUSALS + 6);
+  expect(reported).toBe(PROMPT_REFUSALS + 6);
   refuse("a", 1);
-  expect(told).toBe(PROMPT_REFUSALS + 7);
+  expect(reported).toBe(PROMPT_REFUSALS + 7);
 });
 
 it("LA1: tells no more of those that came together in any tenth of a second than a little over their tenth", () => {
   refuse("a", PROMPT_REFUSALS + 1_000);
   vi.advanceTimersByTime(REFUSAL_DELAY_MS);
   for (let tenth = 0; tenth < 10; tenth++) {
-    const before = told;
+    const before = reported;
     vi.advanceTimersByTime(REFUSAL_DELAY_MS / 10);
-    expect(Math.abs(told - before - 100)).toBeLessThan(10);
+    expect(Math.abs(reported - before - 100)).toBeLessThan(10);
   }
 });
 
 it("LA2: holds so many and no more", () => {
   refuse("a", PROMPT_REFUSALS + MAX_HELD_REFUSALS);
-  expect(told).toBe(PROMPT_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS);
   refuse("a", 3);
-  expect(told).toBe(PROMPT_REFUSALS + 3);
+  expect(reported).toBe(PROMPT_REFUSALS + 3);
   vi.advanceTimersByTime(2 * REFUSAL_DELAY_MS);
-  expect(told).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
+  expect(reported).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
   // What was told is held no more, so as many are held again.
   refuse("a", PROMPT_REFUSALS + MAX_HELD_REFUSALS);
-  expect(told).toBe(2 * PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
+  expect(reported).toBe(2 * PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
 });
 
 it("LA2: holds nothing for a sender that has left, and tells each once", () => {
   refuse("a", PROMPT_REFUSALS);
-  const left = Array.from({ length: MAX_HELD_REFUSALS }, () => refusals.refuse("a", () => told++));
-  expect(told).toBe(PROMPT_REFUSALS);
+  const left = Array.from({ length: MAX_HELD_REFUSALS }, () => refusals.refuse("a", () => reported++));
+  expect(reported).toBe(PROMPT_REFUSALS);
   for (const leave of [...left, ...left]) leave();
-  expect(told).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS);
   refuse("a", MAX_HELD_REFUSALS);
-  expect(told).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS);
   vi.advanceTimersByTime(2 * REFUSAL_DELAY_MS);
-  expect(told).toBe(PROMPT_REFUSALS + 2 * MAX_HELD_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS + 2 * MAX_HELD_REFUSALS);
   for (const leave of left) leave();
-  expect(told).toBe(PROMPT_REFUSALS + 2 * MAX_HELD_REFUSALS);
+  expect(reported).toBe(PROMPT_REFUSALS + 2 * MAX_HELD_REFUSALS);
 });

@@ -23,7 +23,7 @@ export interface LateRefusals {
 
 /** `monotonicMs`: the monotonic clock, in ms. */
 export function createLateRefusals(monotonicMs: () => number): LateRefusals {
-  const toldTo = new Map<string, number>();
+  const reportedTo = new Map<string, number>();
   let sinceMs = monotonicMs();
   let held = 0;
   /** Where in its second the next refusal is answered, from 0 to 1. */
@@ -33,11 +33,11 @@ export function createLateRefusals(monotonicMs: () => number): LateRefusals {
     const nowMs = monotonicMs();
     if (nowMs - sinceMs >= REFUSAL_DELAY_MS) {
       sinceMs = nowMs;
-      toldTo.clear();
+      reportedTo.clear();
     }
-    const told = (toldTo.get(sourceId) ?? 0) + 1;
-    toldTo.set(sourceId, told);
-    return told <= PROMPT_REFUSALS;
+    const reported = (reportedTo.get(sourceId) ?? 0) + 1;
+    reportedTo.set(sourceId, reported);
+    return reported <= PROMPT_REFUSALS;
   };
 
   return {

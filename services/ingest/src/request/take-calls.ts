@@ -183,9 +183,9 @@ class PathSteps {
     exchange: Exchange,
     sender: { readonly source: Source; readonly body: SentBody },
   ): Promise<Refusal> {
-    const told = this.#parts.refusals.tellLater(refusal, request, { ...sender, exchange });
+    const reported = this.#parts.refusals.tellLater(refusal, request, { ...sender, exchange });
     exchange.letBodyGo();
-    return told;
+    return reported;
   }
 
   /**

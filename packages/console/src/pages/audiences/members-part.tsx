@@ -15,7 +15,7 @@ import styles from "./audiences.module.css";
 /** What is done about a user. */
 type Act = "look up" | "add" | "remove";
 
-interface Told {
+interface Reported {
   readonly userId: string;
   readonly words: ReactNode;
 }
@@ -27,7 +27,7 @@ export function MembersPart({ audienceId }: { readonly audienceId: string }) {
   const [userId, setUserId] = useState("");
   const params = { id: audienceId };
   const acting = useMutation({
-    mutationFn: async (act: Act): Promise<Told> => {
+    mutationFn: async (act: Act): Promise<Reported> => {
       if (act === "look up") {
         const member = await call("GET /v1/audiences/{id}/members/{userId}", { params: { ...params, userId } });
         return { userId, words: memberWords(member) };

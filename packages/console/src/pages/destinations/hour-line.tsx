@@ -6,7 +6,7 @@ import { countOf } from "../../moment/numbers.ts";
 export function HourLine({ lastHour: { delivered, failed } }: Pick<DestinationHealth, "lastHour">) {
   return (
     <Bars
-      label={`the last hour by five minutes: ${told("delivered", delivered)}, ${told("failed", failed)}`}
+      label={`the last hour by five minutes: ${reported("delivered", delivered)}, ${reported("failed", failed)}`}
       slots={delivered.length}
       bars={delivered.map((count, at) => [
         { tone: "good", count },
@@ -17,7 +17,7 @@ export function HourLine({ lastHour: { delivered, failed } }: Pick<DestinationHe
 }
 
 /** `472 delivered, at most 48`. */
-function told(what: string, counts: readonly number[]): string {
+function reported(what: string, counts: readonly number[]): string {
   const sum = counts.reduce((all, count) => all + count, 0);
   return sum === 0 ? `none ${what}` : `${countOf(sum)} ${what}, at most ${countOf(Math.max(...counts))}`;
 }

@@ -64,8 +64,8 @@ interface EventRowProps {
   readonly nameOf: (id: string) => string;
 }
 
-function EventRow({ event: told, nameOf }: EventRowProps) {
-  const { receivedAt, type, event, userKey, sourceId, cause, sentence, messageId } = told;
+function EventRow({ event: reported, nameOf }: EventRowProps) {
+  const { receivedAt, type, event, userKey, sourceId, cause, sentence, messageId } = reported;
   const { words, tone } = causeWords(cause);
   return (
     <>

@@ -11,7 +11,7 @@ import { PageTitle } from "../../status/page-title.tsx";
 import { statusQuery } from "../../status/status.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { AnsweringAgain } from "./answering-again.tsx";
-import { Needing } from "./needing.tsx";
+import { NeedsAttention } from "./needs-attention.tsx";
 import styles from "./overview-page.module.css";
 import { Recently } from "./recently.tsx";
 import { RunningReplays } from "./running-replays.tsx";
@@ -38,18 +38,18 @@ export function OverviewPage() {
         )}
       </div>
       <Loaded query={query} what="status" isEmpty={isNothingConnected} empty={<NothingConnected />}>
-        {(status) => <Told status={status} />}
+        {(status) => <Reported status={status} />}
       </Loaded>
     </>
   );
 }
 
-function Told({ status }: { readonly status: Status }) {
+function Reported({ status }: { readonly status: Status }) {
   return (
     <div data-state="live" className={styles["overview"]}>
       <Figures status={status} />
       <Services status={status} />
-      <Needing status={status} />
+      <NeedsAttention status={status} />
       <RunningReplays replays={status.replays} />
       <AnsweringAgain status={status} />
       <Recently />

@@ -30,7 +30,7 @@ export function Recently() {
   const { nameOf, isSettled } = useNaming();
   if (query.isPending || replays.isPending || !isSettled) return <Awaited />;
   const ended = replays.data?.data.filter(({ endedAt }) => endedAt !== null) ?? [];
-  const shown = told([
+  const shown = reported([
     ...changesOf(query.data?.data ?? [], ended, withReplays(replays.data?.data ?? [], nameOf)),
     ...ended.map((replay) => endedDeed(replay, nameOf)),
   ]);
@@ -73,7 +73,7 @@ interface Deed {
 }
 
 /** The newest, those that follow one another and are told alike as one. */
-function told(deeds: readonly Deed[]): readonly (Deed & { readonly times: number })[] {
+function reported(deeds: readonly Deed[]): readonly (Deed & { readonly times: number })[] {
   const lines: (Deed & { readonly times: number })[] = [];
   for (const deed of deeds.toSorted((a, b) => b.time.localeCompare(a.time))) {
     const newer = lines.at(-1);

@@ -22,10 +22,10 @@ export function useCounting(input: ReplayInput, isCounting: boolean): ReactNode 
   });
   const own = data?.data.find((each) => isOf(each, input));
   if (!isLong || own === undefined || (own.before === 0 && own.of === null)) return undefined;
-  return <Told counting={own} />;
+  return <Reported counting={own} />;
 }
 
-function Told({ counting: { looked, of, before } }: { readonly counting: Counting }) {
+function Reported({ counting: { looked, of, before } }: { readonly counting: Counting }) {
   if (before > 0 || of === null) return <p>Waiting for {before === 1 ? "another count" : "other counts"}.</p>;
   return (
     <div className={styles["summary"]}>

@@ -10,7 +10,7 @@ export interface PlanCountsProps {
 /** What was counted, by what went wrong and by type, the largest first. */
 export function PlanCounts({ counts, matched, nameOf }: PlanCountsProps) {
   const isOfSeveral = new Set(counts.map(({ destinationId }) => destinationId)).size > 1;
-  const told = counts.reduce((sum, { count }) => sum + count, 0);
+  const reported = counts.reduce((sum, { count }) => sum + count, 0);
   return (
     <section aria-label="By error and type" className={styles["part"]}>
       <h2>By error and type</h2>
@@ -38,8 +38,8 @@ export function PlanCounts({ counts, matched, nameOf }: PlanCountsProps) {
           ))}
         </tbody>
       </table>
-      {told < matched && (
-        <p className={styles["detail"]}>and {(matched - told).toLocaleString("en-GB")} of smaller groups</p>
+      {reported < matched && (
+        <p className={styles["detail"]}>and {(matched - reported).toLocaleString("en-GB")} of smaller groups</p>
       )}
     </section>
   );

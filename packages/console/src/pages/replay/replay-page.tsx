@@ -98,16 +98,16 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
         </p>
         <CountedBar label="Sent" count={passed} of={matched} />
         <dl className={styles["facts"]}>
-          <Fact name="Delivered">{told(delivered)}</Fact>
+          <Fact name="Delivered">{reported(delivered)}</Fact>
           <Fact name="Failed again">
             {failedAgain !== null && failedAgain > 0 ? (
-              <a href={`/deliveries${searchOf({ replayId: id, state: "dead_letter" })}`}>{told(failedAgain)}</a>
+              <a href={`/deliveries${searchOf({ replayId: id, state: "dead_letter" })}`}>{reported(failedAgain)}</a>
             ) : (
-              told(failedAgain)
+              reported(failedAgain)
             )}
           </Fact>
           <Fact name="Under way">
-            {delivered === null || failedAgain === null ? "not known" : told(replayed - delivered - failedAgain)}
+            {delivered === null || failedAgain === null ? "not known" : reported(replayed - delivered - failedAgain)}
           </Fact>
           <Fact name="Speed">{state === "running" && speed !== null ? `${Math.round(speed)}/s` : "–"}</Fact>
           <Fact name="Left">
@@ -198,6 +198,6 @@ function Acts({ replay: { id, state, endedAt } }: { readonly replay: Replay }) {
   );
 }
 
-function told(count: number | null): string {
+function reported(count: number | null): string {
   return count === null ? "not known" : count.toLocaleString("en-GB");
 }

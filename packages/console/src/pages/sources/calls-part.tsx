@@ -70,8 +70,8 @@ export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
   );
 }
 
-function CallRow({ call: told, verdict }: { readonly call: Call; readonly verdict: Event | undefined }) {
-  const { time, what, code, status, advice, type, event, userKey, messageIds, path, bytes } = told;
+function CallRow({ call: reported, verdict }: { readonly call: Call; readonly verdict: Event | undefined }) {
+  const { time, what, code, status, advice, type, event, userKey, messageIds, path, bytes } = reported;
   return (
     <>
       <MomentText at={time} />

@@ -1,5 +1,5 @@
 /** What a verdict says of one thing. */
-export interface Told {
+export interface VerdictText {
   readonly sentence: string;
   /** A command line; null where there is nothing to do. */
   readonly command: string | null;

@@ -17,30 +17,30 @@ import type { Planner } from "./planner.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
 const WRITE_MS = 1000;
-const HEARD_MS = 10_000;
+const SEEN_MS = 10_000;
 const LEFT_MS = 60_000;
 
-export interface ToldCount extends PlanCounting {
+export interface ReportedCount extends PlanCounting {
   /** How many counts its process makes before this one. */
   readonly before: number;
 }
 
-export interface ToldCountsOptions {
+export interface ReportedCountsOptions {
   readonly store: () => Pick<ReplayStore, "writeCounting">;
   readonly planner: () => Pick<Planner, "counting">;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly log: Log;
 }
 
-interface Heard {
+interface Seen {
   readonly atMs: number;
   readonly counting: readonly PlanCounting[];
 }
 
-export class ToldCounts {
-  readonly #options: ToldCountsOptions;
+export class ReportedCounts {
+  readonly #options: ReportedCountsOptions;
   readonly #key = countingKey(randomUUID());
-  readonly #heard = new Map<string, Heard>();
+  readonly #seen = new Map<string, Seen>();
   /** Before that, the records that are read may be old. */
   #isCaughtUp = false;
   #running = 0;
@@ -49,7 +49,7 @@ export class ToldCounts {
   #isWriting = false;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: ToldCountsOptions) {
+  constructor(options: ReportedCountsOptions) {
     this.#options = options;
   }
 
@@ -62,14 +62,14 @@ export class ToldCounts {
   note(key: string, counting: readonly PlanCounting[] | undefined): void {
     if (key === this.#key) return;
     const atMs = this.#isCaughtUp ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
-    if (counting === undefined) this.#heard.delete(key);
-    else this.#heard.set(key, { atMs, counting });
+    if (counting === undefined) this.#seen.delete(key);
+    else this.#seen.set(key, { atMs, counting });
   }
 
   /** All counts, those of this process first. */
-  all(): readonly ToldCount[] {
-    const heardMs = this.#options.clock.monotonicMs() - HEARD_MS;
-    const others = [...this.#heard.values()].filter(({ atMs }) => atMs > heardMs).map(({ counting }) => counting);
+  all(): readonly ReportedCount[] {
+    const lastSeenMs = this.#options.clock.monotonicMs() - SEEN_MS;
+    const others = [...this.#seen.values()].filter(({ atMs }) => atMs > lastSeenMs).map(({ counting }) => counting);
     return [this.#options.planner().counting(), ...others].flatMap((counting) =>
       counting.map((each, before) => ({ ...each, before })),
     );
@@ -90,7 +90,7 @@ export class ToldCounts {
   /** CT2. A process that still counts writes its record again within a second. */
   async removeLeft(): Promise<void> {
     const leftMs = this.#options.clock.monotonicMs() - LEFT_MS;
-    const left = [...this.#heard].filter(([, { atMs }]) => atMs <= leftMs);
+    const left = [...this.#seen].filter(([, { atMs }]) => atMs <= leftMs);
     for (const [key] of left) await this.#options.store().writeCounting(key, undefined);
   }
 
@@ -119,7 +119,7 @@ export class ToldCounts {
     this.#isWriting = true;
     this.#writing = this.#writing
       .then(() => store().writeCounting(this.#key, counting))
-      .catch((error: unknown) => log.debug({ event: "counting_not_told", err: error }))
+      .catch((error: unknown) => log.debug({ event: "counting_not_reported", err: error }))
       .finally(() => {
         this.#isWriting = false;
       });

@@ -17,14 +17,14 @@ import {
   purpose,
   type Read,
   rangesOf,
+  reportedBy,
   storeOf,
-  toldBy,
   withoutGroups,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
+import { countRows, isCountedByRows } from "./count-by-rows.ts";
 import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
-import { countRows, isCountedByRows } from "./row-count.ts";
 
 it("PL3: a count by rows is the count one by one, whatever was asked for and whatever is skipped", async () => {
   const asked = fc.record({ filter, purpose, again });
@@ -39,7 +39,7 @@ it("PL3: a count by rows is the count one by one, whatever was asked for and wha
       await countRows(readModel, byRows, ranges, new AbortController().signal);
       for await (const deadLetters of listedDeadLetters(readModel, input.filter, ranges)) await one.take(deadLetters);
       const looked = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-      expect(toldBy(byRows)).toEqual({ ...toldBy(one), looked });
+      expect(reportedBy(byRows)).toEqual({ ...reportedBy(one), looked });
       store.close();
     }),
     { numRuns: process.env["POSTHASTE_LONG"] === "true" ? 500 : 100 },
@@ -67,7 +67,7 @@ async function countOf(store: Store, plans: readonly HeldPlan[], asked: Asked = 
     }),
   );
   store.close();
-  expect(toldBy(byGroup as PlanCount)).toEqual(toldBy(byRows as PlanCount));
+  expect(reportedBy(byGroup as PlanCount)).toEqual(reportedBy(byRows as PlanCount));
   return byRows as PlanCount;
 }
 

@@ -10,25 +10,25 @@ export interface Obstacle {
   readonly notBeforeMs: number | null;
 }
 
-export interface BesideLogs {
+export interface LiveDeliveryState {
   readonly retryTopic: (delayMs: number) => string;
   /** The schedule that control assumes: the newest delivery process's; null while none is heard of. */
   readonly retryDelaysMs: () => readonly number[] | null;
   readonly obstacle: (destinationId: string) => Obstacle;
 }
 
-export interface HeardHealth {
+export interface ReportedHealth {
   /** The one that was started last at the end. */
   readonly processes: () => readonly Pick<ProcessHealth, "retryDelaysMs">[];
   readonly of: (destinationId: string) => readonly Pick<DestinationHealth, "urls">[];
 }
 
-export function besideLogs(names: TopicNames, heard: HeardHealth): BesideLogs {
+export function liveDeliveryState(names: TopicNames, seen: ReportedHealth): LiveDeliveryState {
   return {
     retryTopic: (delayMs) => retryTopicName(names, delayMs),
-    retryDelaysMs: () => heard.processes().at(-1)?.retryDelaysMs ?? null,
+    retryDelaysMs: () => seen.processes().at(-1)?.retryDelaysMs ?? null,
     obstacle: (destinationId) => {
-      const urls = heard.of(destinationId).flatMap((each) => each.urls);
+      const urls = seen.of(destinationId).flatMap((each) => each.urls);
       const probes = urls.flatMap(({ nextProbeMs }) => nextProbeMs ?? []);
       const ends = urls.flatMap(({ notBeforeMs }) => notBeforeMs ?? []);
       return {

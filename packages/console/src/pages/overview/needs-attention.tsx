@@ -11,7 +11,7 @@ import styles from "./overview-page.module.css";
 type Destination = Status["needsSomebody"][number];
 
 /** Destinations that need somebody, the worst first: what they answer, since when, what comes next. */
-export function Needing({ status: { needsSomebody, needing, destinations } }: { readonly status: Status }) {
+export function NeedsAttention({ status: { needsSomebody, needing, destinations } }: { readonly status: Status }) {
   const others = needing - needsSomebody.length;
   if (needsSomebody.length === 0) return null;
   return (

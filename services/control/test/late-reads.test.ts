@@ -7,7 +7,7 @@ import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
-import { beforeItIsHeard, withLateReading } from "./late-tables.ts";
+import { beforeItIsRead, withLateReading } from "./late-tables.ts";
 
 vi.mock("@posthaste/kafka/log/table", async (load) => {
   const { withLateTables } = await import("./late-tables.ts");
@@ -187,7 +187,7 @@ describe("NH1: what another process made a moment ago is there", () => {
   });
 
   it.each(Object.entries(CASES))("%s", async (_, { make: write, asks, status }) => {
-    const answer = await beforeItIsHeard(write, (made) => whenRead(() => other.call(...asks(made))));
+    const answer = await beforeItIsRead(write, (made) => whenRead(() => other.call(...asks(made))));
     expect(answer.status, answer.text).toBe(status);
   });
 });
@@ -213,16 +213,16 @@ const statusWith = async (code: string) =>
 
 describe("CS3: what opens another process opens this one", () => {
   it("a session", async () => {
-    expect(await beforeItIsHeard(openSession, statusWith)).toBe(200);
+    expect(await beforeItIsRead(openSession, statusWith)).toBe(200);
   });
 
   it("a sign-in link", async () => {
-    const answer = await beforeItIsHeard(keyOf, (key) => other.call("POST", "/v1/session", key));
+    const answer = await beforeItIsRead(keyOf, (key) => other.call("POST", "/v1/session", key));
     expect(answer.status, answer.text).toBe(201);
   });
 
   it("a token", async () => {
-    const answer = await beforeItIsHeard(
+    const answer = await beforeItIsRead(
       () => make("/v1/tokens", { name: "dana", scopes: ["read"] }),
       ({ token }) => other.call("GET", "/v1/sources", undefined, { authorization: `Bearer ${token}` }),
     );

@@ -1,4 +1,4 @@
-/** Rule: CT1 of told-counts.ts, over the real broker: what one process counts is told by another. */
+/** Rule: CT1 of reported-counts.ts, over the real broker: what one process counts is reported by another. */
 
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -43,13 +43,13 @@ it("CT1: a count that takes long is told by every process, until it is over", as
   const asked = count({ type: "track" }, givenUp.signal);
   await eventually(async () => expect((await counting(first)).data).toMatchObject([{ filter: { type: "track" } }]));
   const behind = count({ type: "page" }, givenUp.signal);
-  const told = [
+  const reported = [
     { purpose: "replay", again: true, filter: { type: "track" }, before: 0, of: expect.any(Number) },
     { purpose: "replay", again: true, filter: { type: "page" }, before: 1, looked: 0, of: null },
   ];
   for (const control of [first, other]) {
     await eventually(async () => {
-      expect(await counting(control)).toMatchObject({ data: told, complete: true, asOf: expect.any(String) });
+      expect(await counting(control)).toMatchObject({ data: reported, complete: true, asOf: expect.any(String) });
     });
   }
   givenUp.abort();

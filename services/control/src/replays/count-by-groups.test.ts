@@ -20,13 +20,13 @@ import {
   purpose,
   type Read,
   rangesOf,
+  reportedBy,
   storeOf,
-  toldBy,
   withoutGroups,
 } from "../../test/counted-dead-letters.ts";
 import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
+import { countRows } from "./count-by-rows.ts";
 import { PlanCount } from "./plan-count.ts";
-import { countRows } from "./row-count.ts";
 
 const NEVER = new AbortController().signal;
 const maxEntries = fc.integer({ min: 3, max: 40 });
@@ -74,8 +74,8 @@ it("PL3: a count by groups is the one by rows and one by one, whatever is skippe
         await countRows(telling, byGroup, ranges, NEVER);
         await countRows(withoutGroups(readModel), byRows, ranges, NEVER);
         for await (const deadLetters of listedDeadLetters(readModel, input.filter, ranges)) await one.take(deadLetters);
-        expect(toldBy(byGroup)).toEqual(toldBy(byRows));
-        expect({ ...toldBy(byGroup), looked: one.looked }).toEqual(toldBy(one));
+        expect(reportedBy(byGroup)).toEqual(reportedBy(byRows));
+        expect({ ...reportedBy(byGroup), looked: one.looked }).toEqual(reportedBy(one));
         store.close();
       },
     ),
