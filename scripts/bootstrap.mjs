@@ -83,7 +83,7 @@ export function spawnNode(args, { env = {}, ...options } = {}) {
   return spawn(node24, args, { cwd: root, stdio: "inherit", env: whole, ...options });
 }
 
-/** Answers the exit code of a child; 1 when a signal ended it or it could not start. */
+/** Returns the exit code of a child; 1 when a signal ended it or it could not start. */
 export function exitCode(child) {
   return new Promise((resolve) => {
     child.once("error", (error) => {

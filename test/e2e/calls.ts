@@ -15,12 +15,12 @@ export interface Call {
 const AGAIN_FOR_MS = 30_000;
 const PAUSE_MS = 200;
 
-/** Sends calls as one batch. Answers the status, or 0 when there was no answer. */
+/** Sends calls as one batch. Returns the status, or 0 when there was no answer. */
 export async function sendBatch(ingestUrl: string, writeKey: string, batch: readonly Call[]): Promise<number> {
   return post(ingestUrl, "/v1/batch", writeKey, { batch });
 }
 
-/** Sends one call to its own path. Answers the status, or 0 when there was no answer. */
+/** Sends one call to its own path. Returns the status, or 0 when there was no answer. */
 export async function sendOne(ingestUrl: string, writeKey: string, { type, ...call }: Call): Promise<number> {
   return post(ingestUrl, `/v1/${type}`, writeKey, call);
 }

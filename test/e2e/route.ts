@@ -41,7 +41,7 @@ export async function createRoute(
 }
 
 /**
- * Answers when every service has each change of a source or destination that control answered before, of which at most
+ * Resolves when every service has each change of a source or destination that control answered before, of which at most
  * one of each is a removal.
  */
 export async function untilKnown(installation: Installation): Promise<void> {

@@ -46,7 +46,7 @@ export function toLine({ messageId, userId, sequence, atMs }: Arrival): string {
   return JSON.stringify([atMs, messageId, userId, sequence]);
 }
 
-/** Answers the arrival with its time in ms of this process's `performance.now()`, however late the line is read. */
+/** Returns the arrival with its time in ms of this process's `performance.now()`, however late the line is read. */
 export function fromLine(line: string): Arrival {
   const [atMs, messageId, userId, sequence] = JSON.parse(line) as [number, string, string, number];
   return { messageId, userId, sequence, atMs: toOwnMs(atMs) };

@@ -73,7 +73,7 @@ export function untilWhole({ view }: Cluster): Promise<void> {
 }
 
 /**
- * Answers how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it,
+ * Returns how many ms from now the cluster did without the broker: it leads nothing, no acknowledgement waits for it,
  * and the active controller is another. As those say that answer, who are asked every `pollMs`; null when it was not so
  * within `timeoutMs`.
  */

@@ -8,7 +8,7 @@ export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1_000_000;
 }
 
-/** Answers the same moment in ms of this process's `performance.now()`. */
+/** Returns the same moment in ms of this process's `performance.now()`. */
 export function toOwnMs(atMachineMs: number): number {
   return atMachineMs + aheadMs;
 }

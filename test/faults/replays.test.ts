@@ -288,7 +288,7 @@ const isListed = (id: string): boolean => !/^(lnk|ses|link|session)/.test(id);
 
 const messageIdsTo = (path: string) => receiver.requestsTo(path).map(({ headers }) => headers["x-message-id"]);
 
-/** After everything: who has it has all that was changed before. It gets the events of every source. Answers its id. */
+/** After everything: who has it has all that was changed before. It gets the events of every source. Returns its id. */
 async function addLastDestination([one, other]: readonly Ask[]): Promise<string> {
   if (one === undefined || other === undefined) throw new Error("no two controls");
   // Each control knows at once what it was asked for itself, so lists that are equal have all of both.

@@ -27,7 +27,7 @@ const FRESH = 4;
 /** How often what is beyond a bound is measured, since a busy machine is slow now and then. */
 const CAREFUL = 3;
 
-/** Answers the dearest streams, the dearest first. */
+/** Returns the dearest streams, the dearest first. */
 export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): Promise<readonly Found[]> {
   let dearest: readonly Found[] = [];
   const random = createChoose(seed);

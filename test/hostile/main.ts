@@ -36,7 +36,7 @@ function words({ memoryMb, slower, refused, recoveryS, processor, pauseMs }: Cos
   ].join(", ");
 }
 
-/** Answers whether all kept to the bounds. */
+/** Returns whether all kept to the bounds. */
 async function search(door: Door): Promise<boolean> {
   const meter = await startMeter(door);
   const endMs = performance.now() + Number(values.minutes) * 60_000;

@@ -149,7 +149,7 @@ const OTHERWISE: Readonly<Record<string, object>> = {
   },
 };
 
-/** Answers each operation with its example. */
+/** Returns each operation with its example. */
 function answerOf(method: string, path: string): { readonly status: number; readonly body: string } {
   if (path === "/readyz") return { status: 200, body: JSON.stringify({ ready: true, checks: {} }) };
   for (const [template, operations] of Object.entries(document.paths)) {

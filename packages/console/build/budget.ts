@@ -15,7 +15,7 @@ export interface BuiltFile {
 }
 
 /**
- * Answers the sizes in one line, gzipped. `scripts`: every one that was built, by its path in `dist`. Throws for too
+ * Returns the sizes in one line, gzipped. `scripts`: every one that was built, by its path in `dist`. Throws for too
  * much of it.
  */
 export function assertSmall(

@@ -18,7 +18,7 @@ import { showTheme } from "./theme/theme-choice.ts";
 /** A read that failed for want of an answer is tried again; a refusal stays one. */
 const MOST_RETRIES = 1;
 
-/** `early`: what was asked for already. Answers what takes the console off its place. */
+/** `early`: what was asked for already. Returns what takes the console off its place. */
 export function showConsole(early: EarlyAnswers): () => void {
   keepEarly(early);
   beginLive();

@@ -50,7 +50,7 @@ export interface FakeListener {
 export interface FakeControl {
   /** Asks for a path of the API; `body` is empty where there is none. */
   readonly ask: (asked: { readonly method: string; readonly url: URL; readonly body: string }) => Promise<FakeReply>;
-  /** FC2. Answers what closes it. */
+  /** FC2. Returns what closes it. */
   readonly listen: (asked: URLSearchParams, listener: FakeListener) => () => void;
   /** Puts these answers in the place of all that were put before. */
   readonly answer: (answers: FakeAnswers) => void;

@@ -41,7 +41,7 @@ export interface Ring {
   readonly missing: string | null;
   /** The moment of a page whose clock no test sets. */
   readonly present: () => Date;
-  /** Answers the address at which the control is found. */
+  /** Returns the address at which the control is found. */
   readonly start: (control: FakeControl) => Promise<string>;
   /** `at`: what its clock shows, for good. */
   readonly open: (control: Origin, at: Date | undefined, options: VisitOptions) => Promise<OpenPage>;

@@ -54,7 +54,7 @@ export async function expectSound(page: Page, part: Part = "within the frame"): 
   }
 }
 
-/** Answers when it has the focus: that moves when all else stands there already. */
+/** Resolves when it has the focus: that moves when all else stands there already. */
 export function focusOf(target: Locator): Promise<void> {
   return target.and(target.page().locator(":focus")).waitFor();
 }

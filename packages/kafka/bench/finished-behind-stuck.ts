@@ -28,7 +28,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** Finishes all records but every `stuckEvery`-th one. Answers the bytes of heap that each finished record takes. */
+/** Finishes all records but every `stuckEvery`-th one. Returns the bytes of heap that each finished record takes. */
 function measure(stuckEvery: number, records: number): number {
   const stuck: Task<OriginOfDelivery>[] = [];
   const options = {

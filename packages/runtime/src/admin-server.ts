@@ -17,7 +17,7 @@ export interface AdminServerOptions {
   /** The TCP port; with 0 the system chooses one. */
   readonly port: number;
   readonly registry: Registry;
-  /** Answers the checks; called at each `/readyz`. */
+  /** Returns the checks; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
   readonly socketLimits?: SocketLimits;
 }

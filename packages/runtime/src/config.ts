@@ -41,7 +41,7 @@ export function readConfig<Schema extends z.ZodObject>(
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Answers the milliseconds of `250ms`, `10s`, `5m`, `4h` or `14d`; undefined for any other text. */
+/** Returns the milliseconds of `250ms`, `10s`, `5m`, `4h` or `14d`; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text.trim());
   if (!match) return undefined;

@@ -35,7 +35,7 @@ function readFrom<T>(
 export const CERTIFICATES = "certificates in PEM";
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Answers the text when it holds at least one certificate and all its certificates can be read. */
+/** Returns the text when it holds at least one certificate and all its certificates can be read. */
 export function readCertificates(text: string): string | undefined {
   const certificates = text.match(CERTIFICATE) ?? [];
   return certificates.length > 0 && certificates.every(isCertificate) ? text : undefined;
@@ -52,7 +52,7 @@ function isCertificate(pem: string): boolean {
 
 export const PRIVATE_KEY = "a private key in PEM without a passphrase";
 
-/** Answers the text when it holds a private key that needs no passphrase. */
+/** Returns the text when it holds a private key that needs no passphrase. */
 export function readPrivateKey(text: string): string | undefined {
   try {
     createPrivateKey(text);
@@ -69,7 +69,7 @@ export function isPair(certificates: string, key: string): boolean {
 
 export const SECRET = "a password in one line";
 
-/** Answers the text without the end of the line that editors and `echo` add. */
+/** Returns the text without the end of the line that editors and `echo` add. */
 export function readSecret(text: string): string | undefined {
   const secret = text.replace(/\r?\n$/, "");
   return secret === "" || /[\r\n]/.test(secret) ? undefined : secret;

@@ -25,7 +25,7 @@ const ASSIGNED = new RegExp(String.raw`(${NAME}s?(?:\\?["'])?\s{0,3}[:=]\s{0,3})
 const CUT_INTRODUCED = /\b(basic|bearer) [\w.~+/=-]*$/i;
 const INTRODUCED = /\b(basic|bearer) [\w.~+/=-]{6,}/gi;
 
-/** Answers `text` with everything masked that looks like a secret, cut to `maxLength` characters. */
+/** Returns `text` with everything masked that looks like a secret, cut to `maxLength` characters. */
 export function redactText(text: string, maxLength: number = MAX_LENGTH): string {
   const kept = text.length > maxLength ? cut(text, maxLength) : text;
   return maskUrls(kept).replace(ASSIGNED, `$1${MASK}`).replace(INTRODUCED, `$1 ${MASK}`);

@@ -29,7 +29,7 @@ interface Bounds {
   readonly ancestors: Set<object>;
 }
 
-/** Answers a copy of `fields` for JSON, in which every value that may be a secret is masked. Never throws. */
+/** Returns a copy of `fields` for JSON, in which every value that may be a secret is masked. Never throws. */
 export function redact(fields: object): Record<string, unknown> {
   const bounds: Bounds = { entries: MAX_ENTRIES, characters: MAX_CHARACTERS, ancestors: new Set() };
   const copy = copyObject(fields, bounds, 0);

@@ -47,7 +47,7 @@ export interface ServiceContext<Config> {
 }
 
 export interface RunningService {
-  /** Answers the checks that say what is missing before the service can work; called at each `/readyz`. */
+  /** Returns the checks that say what is missing before the service can work; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Stops intake, drains, commits and closes, in that order. */
   readonly stop: () => Promise<void>;

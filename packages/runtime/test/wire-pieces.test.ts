@@ -52,7 +52,7 @@ async function send(
   return said;
 }
 
-/** Answers how many bytes came, and counts the pieces that do. */
+/** Returns how many bytes came, and counts the pieces that do. */
 function counting() {
   const seen = { pieces: 0, requests: 0 };
   const listener: RequestListener = (request, response) => {

@@ -22,7 +22,7 @@ const BODY = Buffer.from(JSON.stringify({ version: 1, type: "track", properties:
 
 type SendOne = (done: () => void) => void;
 
-/** Sends REQUESTS requests, CONCURRENCY at once. Answers the microseconds of CPU and of time that each request took. */
+/** Sends REQUESTS requests, CONCURRENCY at once. Returns the microseconds of CPU and of time that each request took. */
 async function measure(sendOne: SendOne): Promise<{ cpuUs: number; wallUs: number }> {
   const cpu = process.cpuUsage();
   const startedMs = performance.now();

@@ -58,7 +58,7 @@ const TABLE: ReadonlyMap<string, RequestError> = new Map([
   ["UND_ERR_CLOSED", "shutting_down"],
 ]);
 
-/** Answers the request error for a failure of a connection or request; `other` for a code that has no row. */
+/** Returns the request error for a failure of a connection or request; `other` for a code that has no row. */
 export function toRequestError(reason: unknown): RequestError {
   // The class decides here, since undici's parser errors were seen to come without their code.
   if (reason instanceof errors.HTTPParserError) return "bad_response";

@@ -32,7 +32,7 @@ export class HmacSha1 {
     this.#outer.set(block.map((byte) => byte ^ 0x5c));
   }
 
-  /** Answers the signature of the message in lower-case hex. */
+  /** Returns the signature of the message in lower-case hex. */
   sign(message: Uint8Array): string {
     if (message.length > LONGEST_MESSAGE) return createHmac("sha1", this.#key).update(message).digest("hex");
     inner.set(this.#innerKey);

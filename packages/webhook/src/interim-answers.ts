@@ -11,7 +11,7 @@ import type { Socket } from "node:net";
 const HEAD = Buffer.from("HTTP/1.1 100");
 const HEAD_END = "\r\n\r\n";
 
-/** Answers the same socket; its reads leave out every whole `100 Continue` at their start. */
+/** Returns the same socket; its reads leave out every whole `100 Continue` at their start. */
 export function skipContinue(socket: Socket): Socket {
   const read: (size?: number) => unknown = socket.read.bind(socket);
   socket.read = (size?: number) => {

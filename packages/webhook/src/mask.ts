@@ -48,7 +48,7 @@ const CUT_ESCAPE = new RegExp(
 );
 const LONGEST_CUT_ESCAPE = 11;
 
-/** Answers the character that an escape stands for, or null for an escape of no character. */
+/** Returns the character that an escape stands for, or null for an escape of no character. */
 function decode(escaped: string): string | null {
   const rest = escaped.slice(1);
   switch (escaped[0]) {
@@ -74,7 +74,7 @@ function decodeEntity(name: string): string | null {
 type Range = readonly [from: number, to: number];
 
 /**
- * Answers `text` with all secrets masked, plain or encoded. Each way of decoding reads the original text, and the
+ * Returns `text` with all secrets masked, plain or encoded. Each way of decoding reads the original text, and the
  * findings of all ways are masked. If a way read a text in which another way had masked something, it could miss a
  * secret that overlaps the mask. `isCut` says that the text went on.
  */
@@ -93,7 +93,7 @@ export function maskSecrets(whole: string, secrets: readonly string[], isCut: bo
   );
 }
 
-/** Answers the text without its end where the cut may have gone through a character or an escape. */
+/** Returns the text without its end where the cut may have gone through a character or an escape. */
 function withoutCutCharacter(text: string): string {
   const kept = text.replace(/\uFFFD{1,3}$/, "");
   const end = Math.max(0, kept.length - LONGEST_CUT_ESCAPE);
@@ -129,7 +129,7 @@ function encodedRanges(text: string, search: Search, escapes: RegExp): readonly 
 }
 
 /**
- * Answers where secrets stand in `decoded`; `placeOf` answers where one of its code units begins in the original text.
+ * Returns where secrets stand in `decoded`; `placeOf` answers where one of its code units begins in the original text.
  */
 function rangesOf(decoded: string, { secrets, isCut }: Search, placeOf: (at: number) => number): Range[] {
   const ranges: Range[] = [];
@@ -145,7 +145,7 @@ function rangesOf(decoded: string, { secrets, isCut }: Search, placeOf: (at: num
   return ranges;
 }
 
-/** Answers where the longest ending of the text begins that is the beginning of the secret; -1 where none is. */
+/** Returns where the longest ending of the text begins that is the beginning of the secret; -1 where none is. */
 function beginningAtEnd(decoded: string, secret: string): number {
   const first = secret.charAt(0);
   let at = decoded.indexOf(first, Math.max(0, decoded.length - secret.length));

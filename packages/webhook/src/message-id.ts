@@ -7,7 +7,7 @@ const PLAIN = /^[\x21-\x24\x26-\x7e]{1,256}$/;
 const LONGEST = 256;
 
 /**
- * Answers the value of `X-Message-Id` and `webhook-id`. An id of 1 to 256 printable ASCII characters without `%` is its
+ * Returns the value of `X-Message-Id` and `webhook-id`. An id of 1 to 256 printable ASCII characters without `%` is its
  * own value. In any other id, each byte of its UTF-8 that is `%` or no printable ASCII is percent-encoded, so that
  * different ids stay different; a result of more than 256 characters is replaced by `sha256:` and the hash of the id in
  * hex. The same id always gives the same value, which is the receiver's idempotency key.

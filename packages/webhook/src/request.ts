@@ -98,7 +98,7 @@ export function deliveryHeaders(
   return headers;
 }
 
-/** Answers a request's headers as people may see them: `***` stands for values that the customer set. */
+/** Returns a request's headers as people may see them: `***` stands for values that the customer set. */
 export function shownHeaders(
   customerHeaders: Readonly<Record<string, string>>,
   headers: readonly string[],

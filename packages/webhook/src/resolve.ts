@@ -12,7 +12,7 @@ export interface ResolvedAddress {
   readonly family: 4 | 6;
 }
 
-/** Answers all addresses of a name in the order of preference. Rejects with a Node error that has a resolver's code. */
+/** Returns all addresses of a name in the order of preference. Rejects with a Node error that has a resolver's code. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ResolveOptions {

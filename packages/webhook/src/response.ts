@@ -14,7 +14,7 @@ const SHORTEST_BASE64 = 6;
 const knownForms = new WeakMap<Destination, readonly string[]>();
 
 /**
- * Answers the secrets of a destination in every form in which a receiver may echo them, the longest first. They are
+ * Returns the secrets of a destination in every form in which a receiver may echo them, the longest first. They are
  * made once for each Destination object.
  */
 export function secretForms(destination: Destination): readonly string[] {
@@ -69,7 +69,7 @@ function addForms(forms: Set<string>, secret: string): void {
 
 /**
  * Makes the text of an answer for the log: at most `limit` characters. Secrets are masked before the text is cut, so
- * that no part of a secret is left at its end. The same holds where the kept body itself was cut. Answers null for an
+ * that no part of a secret is left at its end. The same holds where the kept body itself was cut. Returns null for an
  * empty body. Bytes that are not UTF-8 become U+FFFD.
  */
 export function toAnswer({ bytes, isCut }: Kept, secrets: readonly string[], limit: number): string | null {

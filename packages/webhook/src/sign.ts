@@ -20,14 +20,14 @@ export function createBodySigner(secret: string): (body: Uint8Array) => string {
   return (body) => hmac.sign(body);
 }
 
-/** Answers the key that a shared secret stands for in Standard Webhooks. */
+/** Returns the key that a shared secret stands for in Standard Webhooks. */
 export function standardKey(secret: string): Buffer {
   const encoded = secret.slice(STANDARD_PREFIX.length);
   const decodable = secret.startsWith(STANDARD_PREFIX) && encoded !== "" && BASE64.test(encoded);
   return decodable ? Buffer.from(encoded, "base64") : Buffer.from(secret, "utf8");
 }
 
-/** Answers a key for each live secret: first the active one, then the next, then the one that is kept for an undo. */
+/** Returns a key for each live secret: first the active one, then the next, then the one that is kept for an undo. */
 export function standardKeys(secrets: SharedSecrets): readonly Buffer[] {
   const live = [secrets.active, secrets.next, secrets.previous].filter((secret) => secret !== null);
   return [...new Set(live)].map(standardKey);

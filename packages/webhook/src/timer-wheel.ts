@@ -74,7 +74,7 @@ export class TimerWheel {
     this.#size -= 1;
   }
 
-  /** Answers all entries that wait, in no particular order. */
+  /** Returns all entries that wait, in no particular order. */
   waiting(): readonly Timed[] {
     return this.#slots.flatMap(entriesOf);
   }

@@ -30,7 +30,7 @@ export class UnbufferedSocket extends Socket {
     return chunk;
   }
 
-  /** Answers false to be sent nothing more until the stream is read. */
+  /** Returns false to be sent nothing more until the stream is read. */
   #onBytes(length: number): boolean {
     const chunk = Buffer.allocUnsafe(length);
     shared.copy(chunk, 0, 0, length);

@@ -31,7 +31,7 @@ async function counted({ registry }: TestControl) {
   return { done: new Set(done.map(({ labels }) => String(labels["operation"]))), failed };
 }
 
-/** Answers whether schemathesis found nothing, and nothing was done that the caller may not have done. */
+/** Returns whether schemathesis found nothing, and nothing was done that the caller may not have done. */
 async function checkBy(control: TestControl, scopes: readonly string[], token: string | null): Promise<boolean> {
   const header = token === null ? [] : ["--header", `Authorization: Bearer ${token}`];
   const code = await runSchemathesis({

@@ -51,7 +51,7 @@ export interface DeliveryOptions {
   /** After how long the table of destinations counts as behind. */
   readonly table?: NonNullable<OpenTopicsOptions["table"]>;
   readonly clock?: Clock;
-  /** Answers at least 0 and below 1, for jitter and for the share of attempts that is logged. */
+  /** Returns at least 0 and below 1, for jitter and for the share of attempts that is logged. */
   readonly random?: () => number;
   /** The name of this process; drawn at random when it is absent. */
   readonly instance?: string;

@@ -39,7 +39,7 @@ export function drawSeed(): Hash64 {
 
 export interface Dedupe {
   /**
-   * Notes the event's message id. Answers the offset, in the same partition, at which the same source sent it first;
+   * Notes the event's message id. Returns the offset, in the same partition, at which the same source sent it first;
    * null when it did not send it before. Call in offset order for each partition.
    */
   readonly firstOffset: (event: Event, place: EventPlace) => number | null;

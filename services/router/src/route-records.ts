@@ -114,7 +114,7 @@ export class RecordRouter {
   }
 
   /**
-   * Decodes a record. Answers the reason for a record that no schema reads: such a record is quarantined and stops
+   * Decodes a record. Returns the reason for a record that no schema reads: such a record is quarantined and stops
    * nothing.
    */
   take({ value }: IncomingRecord): Event | PosthasteError {

@@ -67,7 +67,7 @@ const NO_LIMIT = {
 };
 const DEFAULT_LIMIT = { POSTHASTE_SOURCE_CALLS_PER_SECOND: undefined, POSTHASTE_SOURCE_BYTES_PER_SECOND: undefined };
 
-/** Prints a row for each form, with the default limit and with none. Answers whether all of it held. */
+/** Prints a row for each form, with the default limit and with none. Returns whether all of it held. */
 export async function printNeighbours(bench: IngestBench, seconds: number): Promise<boolean> {
   console.log(`\nA source at ${RATE} calls a second beside one that sends everything it can, ${seconds} s each\n`);
   console.log(

@@ -23,7 +23,7 @@ const CEILING_MB = 512;
 const SAMPLE_MS = 200;
 const CAPACITY_SECONDS = 5;
 
-/** Prints what came of it. Answers whether all of it held. */
+/** Prints what came of it. Returns whether all of it held. */
 export async function printOverload(bench: IngestBench, seconds: number): Promise<boolean> {
   const ingest = await bench.startIngest({
     POSTHASTE_INGEST_PENDING_BYTES: String(PENDING_BYTES),

@@ -141,7 +141,7 @@ interface Copied {
   readonly isCopied: boolean;
 }
 
-/** Answers what was copied a moment ago. */
+/** Returns what was copied a moment ago. */
 function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): Copied | null {
   const { idOf, copyOf } = props;
   const [copied, setCopied] = useState<Copied | null>(null);

@@ -89,7 +89,7 @@ export class LiveStream {
   };
   readonly state = (): LiveState => this.#state;
 
-  /** Answers what ends it. */
+  /** Returns what ends it. */
   listen(listener: LiveListener): () => void {
     this.#listeners.add(listener);
     if (this.#lastId === "") this.#atBegin.add(listener);
@@ -100,7 +100,7 @@ export class LiveStream {
     };
   }
 
-  /** Somebody is signed in. Answers what ends it. */
+  /** Somebody is signed in. Returns what ends it. */
   start(): () => void {
     this.#isStarted = true;
     document.addEventListener("visibilitychange", this.#open);

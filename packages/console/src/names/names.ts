@@ -24,7 +24,7 @@ export const allSources = queryOptions({
   staleTime: STALE_MS,
 });
 
-/** Answers the name of a destination or source; its id where it has none, or none yet. */
+/** Returns the name of a destination or source; its id where it has none, or none yet. */
 export function useNames(): (id: string) => string {
   return useNaming().nameOf;
 }

@@ -59,7 +59,7 @@ export async function drawnOtherwise(page: Page, name: string): Promise<readonly
   return faults;
 }
 
-/** Keeps what stands in the window now. Answers the bytes of both pictures. */
+/** Keeps what stands in the window now. Returns the bytes of both pictures. */
 export async function keepPictures(page: Page, name: string): Promise<number> {
   await mkdir(PICTURES, { recursive: true });
   let bytes = 0;

@@ -11,7 +11,7 @@ export const NOWHERE = "/nowhere.html";
 /** Of which no icon is asked for. */
 const NOTHING = '<!doctype html><link rel="icon" href="data:,">';
 
-/** Answers the address at which it is. */
+/** Returns the address at which it is. */
 export async function serveFakeControl(control: FakeControl, files: ConsoleFiles): Promise<string> {
   const server = createServer((request, response) => {
     void handle(control, files, request, response);

@@ -112,7 +112,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, arrival: 
   };
 }
 
-/** Answers ms since the epoch, null where the call has no such time, or the refusal of a time that cannot be read. */
+/** Returns ms since the epoch, null where the call has no such time, or the refusal of a time that cannot be read. */
 function readTime(field: string, value: string | null | undefined): number | null | CallRefusal {
   if (value === null || value === undefined) return null;
   const message = `"${field}" must be ISO 8601, such as 2026-11-21T03:24:17.269Z.`;

@@ -124,7 +124,7 @@ function unusedMark(text: string): string {
   return MARK.repeat(longest + 1);
 }
 
-/** Answers the value with the keys that stand-ins were parsed for. */
+/** Returns the value with the keys that stand-ins were parsed for. */
 function restoreNames(value: unknown, written: WrittenOut): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {

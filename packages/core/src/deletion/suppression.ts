@@ -48,7 +48,7 @@ export interface DeliveryOfUser {
   readonly delivery: Pick<Delivery, "sourceId" | "destinationId" | "type">;
   /** The record's key, as `deliveryKey` makes it; null for a record without a key, which is about nobody. */
   readonly key: string | null;
-  /** Answers the delivery's body as text; called for an alias alone. */
+  /** Returns the delivery's body as text; called for an alias alone. */
   readonly bodyText: () => string;
 }
 

@@ -98,7 +98,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
 
   /**
    * Follows a change of the destination, which may have mended whatever stood against its URLs, so that is forgotten.
-   * Answers the deliveries that waited; the caller asks for their admission again.
+   * Returns the deliveries that waited; the caller asks for their admission again.
    */
   configure(urls: readonly string[], settle: SettleRule): readonly T[] {
     const queued = this.#lines.flatMap(({ queue }) => queue.drain());

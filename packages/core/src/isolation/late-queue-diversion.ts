@@ -21,7 +21,7 @@ export class LateQueueDiversion<T extends AdmissionRequest> {
     return nowMs - this.#lookedAtMs >= DIVERT_EACH_MS;
   }
 
-  /** Takes the deliveries out of the queues, for `next` to answer. Answers how many requests they will make. */
+  /** Takes the deliveries out of the queues, for `next` to answer. Returns how many requests they will make. */
   divert(lines: readonly UrlLine<T>[], nowMs: number): number {
     this.#lookedAtMs = nowMs;
     const prompt = lines.filter((line) => !isLate(line, 0, nowMs));

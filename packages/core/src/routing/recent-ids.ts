@@ -28,7 +28,7 @@ export class RecentIds {
     this.#old = new Generation();
   }
 
-  /** Notes the id. Answers the offset of the record that this one is a duplicate of; null when it is none. */
+  /** Notes the id. Returns the offset of the record that this one is a duplicate of; null when it is none. */
   firstOffset(id: Hash64, offset: number, atMs: number): number | null {
     const held = this.#find(id);
     if (held === null) {

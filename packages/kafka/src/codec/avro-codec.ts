@@ -9,7 +9,7 @@ import { FRAME_BYTES, isFramed, schemaIdOf, writeFrame } from "./confluent-frame
 /** The part of an avsc type that a codec uses. */
 export interface AvroType {
   /**
-   * Writes the value at `position`. Answers the position behind the value or, where the buffer is too small, the number
+   * Writes the value at `position`. Returns the position behind the value or, where the buffer is too small, the number
    * of missing bytes as a negative number. Throws for a value that is not of the type.
    */
   encode(value: unknown, buffer: Buffer, position: number): number;
@@ -27,7 +27,7 @@ export interface AvroCodecOptions {
   readonly name: string;
   readonly schemaId: number;
   readonly type: AvroType;
-  /** Fetches a writer's schema by its id. Answers null for a schema that exists and is not Avro. */
+  /** Fetches a writer's schema by its id. Returns null for a schema that exists and is not Avro. */
   readonly fetchType: (schemaId: number) => Promise<AvroType | null>;
 }
 
@@ -87,7 +87,7 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
   return { encode, decode, prefetch };
 }
 
-/** Answers null when the two schemas are not compatible: somebody then wrote a record to the wrong topic. */
+/** Returns null when the two schemas are not compatible: somebody then wrote a record to the wrong topic. */
 function resolverOf(reader: AvroType, writer: AvroType): AvroResolver | null {
   try {
     return reader.createResolver(writer);

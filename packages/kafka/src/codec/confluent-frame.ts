@@ -8,7 +8,7 @@ export function isFramed(bytes: Buffer): boolean {
   return bytes.length >= FRAME_BYTES && bytes[0] === MAGIC;
 }
 
-/** Answers the id of the writer's schema. Throws `invalid_input` for bytes that are not in this format. */
+/** Returns the id of the writer's schema. Throws `invalid_input` for bytes that are not in this format. */
 export function schemaIdOf(bytes: Buffer): number {
   if (!isFramed(bytes)) {
     throw new PosthasteError("invalid_input", "a value is not in the Confluent wire format");

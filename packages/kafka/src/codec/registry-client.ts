@@ -29,7 +29,7 @@ export interface Registry {
   readonly host: string;
   readonly client: SchemaRegistry;
   /**
-   * Answers a schema as the registry holds it; undefined when the answer names none. Rejects when no answer comes in
+   * Returns a schema as the registry holds it; undefined when the answer names none. Rejects when no answer comes in
    * time.
    */
   readonly fetchText: (schemaId: number, timeoutMs: number) => Promise<unknown>;

@@ -95,7 +95,7 @@ function openOnce(openAnew: OpenCodec): OpenCodec {
   };
 }
 
-/** The client knows three kinds of schemas, of which an Avro schema is a type of avsc. Answers null for other kinds. */
+/** The client knows three kinds of schemas, of which an Avro schema is a type of avsc. Returns null for other kinds. */
 function asAvroType(schema: object): AvroType | null {
   return "createResolver" in schema ? (schema as AvroType) : null;
 }

@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 /** The folder of the files, found by one of them. */
 const folder = dirname(require.resolve("@posthaste/schemas/event.avsc"));
 
-/** Answers the text of the Avro schema of that name in `schemas/`. */
+/** Returns the text of the Avro schema of that name in `schemas/`. */
 export function readSchema(name: SchemaName): string {
   return readFileSync(join(folder, `${name}.avsc`), "utf8");
 }

@@ -17,7 +17,7 @@ export interface CompatibilityOptions {
 const STRICT: ReadonlySet<unknown> = new Set([COMPATIBILITY.BACKWARD_TRANSITIVE, COMPATIBILITY.FULL_TRANSITIVE]);
 
 /**
- * Answers the level to register a schema with. It first raises a subject with a lower level to BACKWARD_TRANSITIVE.
+ * Returns the level to register a schema with. It first raises a subject with a lower level to BACKWARD_TRANSITIVE.
  * Where the registry refuses to change the level, the subject keeps it and the log says so. Rejects with the answer's
  * `status` when the registry cannot be asked.
  */

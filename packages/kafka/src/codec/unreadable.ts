@@ -14,7 +14,7 @@ export function isUnreadable(error: unknown): error is PosthasteError {
 }
 
 /**
- * Answers the value that a codec reads from a record, or the error for which it never will. Throws any other error,
+ * Returns the value that a codec reads from a record, or the error for which it never will. Throws any other error,
  * which is a bug. A record without a value has nothing to read.
  */
 export function decodeOrReason<T>(codec: Codec<T>, value: Buffer | null): T | PosthasteError {

@@ -23,7 +23,7 @@ export interface Cluster {
    * leader (LP1 of leaderless-partitions.ts).
    */
   findLeaderForPartitions(topic: string, partitions: readonly number[]): Readonly<Record<string, readonly number[]>>;
-  /** Answers every partition of a topic whose metadata is loaded; a leader below 0 means that there is none. */
+  /** Returns every partition of a topic whose metadata is loaded; a leader below 0 means that there is none. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number }[];
   findBroker(query: { readonly nodeId: string }): Promise<Broker>;
   fetchTopicsOffset(topics: readonly TopicOffsetsQuery[]): Promise<readonly TopicOffsets[]>;
@@ -49,7 +49,7 @@ export interface Broker {
   /** Disconnects once outstanding answers have come. */
   disconnect(): Promise<void>;
   fetch(request: FetchRequest): Promise<FetchResponse>;
-  /** Answers the newest version of a request that the broker and the definition share. Throws when there is none. */
+  /** Returns the newest version of a request that the broker and the definition share. Throws when there is none. */
   lookupRequest<P>(apiKey: number, definition: RequestDefinition<P>): P;
   readonly connectionPool: {
     send(protocol: { readonly request: object; readonly response: object }): Promise<unknown>;
@@ -276,7 +276,7 @@ const TOPIC_IDS: RequestDefinition<{ readonly version: number }> = {
   protocol: (version) => version,
 };
 
-/** Asks the broker for topics and their ids. Answers null for a broker before Kafka 2.8, where topics have no ids. */
+/** Asks the broker for topics and their ids. Returns null for a broker before Kafka 2.8, where topics have no ids. */
 export async function requestTopicIds(
   broker: Broker,
   topics: readonly string[],

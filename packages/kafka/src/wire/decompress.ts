@@ -37,7 +37,7 @@ interface CompressedBatch {
 }
 
 /**
- * Answers null, at no cost, for a batch that is not compressed. Rejects with `internal` for a codec that Kafka did not
+ * Returns null, at no cost, for a batch that is not compressed. Rejects with `internal` for a codec that Kafka did not
  * have when this was written, and for bytes that are not the codec's; kafkajs does not fetch such a batch again.
  */
 export function decompressRecords(bytes: Buffer, batch: CompressedBatch): Promise<Buffer> | null {

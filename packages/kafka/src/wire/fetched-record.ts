@@ -46,7 +46,7 @@ class Cursor {
   }
 
   /**
-   * Passes over a length and the bytes that it counts. Answers where those bytes begin, or -1 for null; they end at
+   * Passes over a length and the bytes that it counts. Returns where those bytes begin, or -1 for null; they end at
    * `at`.
    */
   skipBytes(): number {
@@ -134,7 +134,7 @@ export class FetchedRecord {
   }
 }
 
-/** Answers the `count` records that `bytes` hold from `start` on. Throws for bytes that are no records. */
+/** Returns the `count` records that `bytes` hold from `start` on. Throws for bytes that are no records. */
 export function readRecords(
   bytes: Buffer,
   start: number,

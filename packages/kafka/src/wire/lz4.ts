@@ -16,7 +16,7 @@ const SHORTEST_MATCH = 4;
 const LONG = 15;
 
 /**
- * Answers the frame's content. Throws `invalid_input` for bytes that are no frame, or that hold more than `maxBytes`.
+ * Returns the frame's content. Throws `invalid_input` for bytes that are no frame, or that hold more than `maxBytes`.
  */
 export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
   if (frame.length < 7 || frame.readUInt32LE(0) !== MAGIC) throw broken("no frame");
@@ -46,7 +46,7 @@ export function decompressLz4(frame: Buffer, maxBytes: number): Buffer {
   return out.subarray(0, length);
 }
 
-/** Answers the size of the largest block by the frame's descriptor: 64 KB, 256 KB, 1 MB or 4 MB. */
+/** Returns the size of the largest block by the frame's descriptor: 64 KB, 256 KB, 1 MB or 4 MB. */
 function largestBlock(descriptor: number): number {
   const code = (descriptor >> 4) & 7;
   if (code < 4) throw broken("a block size of another kind");
@@ -70,7 +70,7 @@ function copyBlock(block: Buffer, out: Buffer, to: number): number {
   return to + block.length;
 }
 
-/** Decompresses a block into `out` from `start` on. Answers where its content ends in `out`. */
+/** Decompresses a block into `out` from `start` on. Returns where its content ends in `out`. */
 function readBlock(block: Buffer, out: Buffer, start: number): number {
   let at = 0;
   let to = start;

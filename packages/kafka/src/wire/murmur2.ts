@@ -3,7 +3,7 @@
 const SEED = 0x9747b28c;
 const MULTIPLIER = 0x5bd1e995;
 
-/** Answers murmur2 of the bytes as a signed 32-bit number. */
+/** Returns murmur2 of the bytes as a signed 32-bit number. */
 export function murmur2(bytes: Uint8Array): number {
   const { length } = bytes;
   let hash = SEED ^ length;
@@ -25,7 +25,7 @@ export function murmur2(bytes: Uint8Array): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Answers the partition of a key, out of `count` partitions. */
+/** Returns the partition of a key, out of `count` partitions. */
 export function partitionOf(key: Uint8Array, count: number): number {
   return (murmur2(key) & 0x7fffffff) % count;
 }

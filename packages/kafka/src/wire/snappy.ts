@@ -17,7 +17,7 @@ const COPY = 2;
  */
 const LONG_LITERAL = 60;
 
-/** Answers the content. Throws `invalid_input` for bytes that are not Snappy's, or that hold more than `maxBytes`. */
+/** Returns the content. Throws `invalid_input` for bytes that are not Snappy's, or that hold more than `maxBytes`. */
 export function decompressSnappy(bytes: Buffer, maxBytes: number): Buffer {
   if (!bytes.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC)) return readBare(bytes, maxBytes);
   const chunks: Buffer[] = [];

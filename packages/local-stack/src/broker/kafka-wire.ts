@@ -48,7 +48,7 @@ export async function readGroupCoordinator(address: string, groupId: string, tls
 }
 
 /**
- * Answers the sum of all offsets that the group has committed, over every topic and partition. The sum rises with every
+ * Returns the sum of all offsets that the group has committed, over every topic and partition. The sum rises with every
  * commit that moves an offset. Throws when the broker at `address` does not coordinate the group.
  */
 export async function readCommittedSum(address: string, groupId: string, tls?: OperatorTls): Promise<number> {

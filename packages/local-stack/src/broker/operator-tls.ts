@@ -33,7 +33,7 @@ export const OPERATOR = "operator";
 const VALID_YEARS = 20;
 
 /**
- * Answers the certificates in the folder. Where there are none, it makes one for each name and one for the operator.
+ * Returns the certificates in the folder. Where there are none, it makes one for each name and one for the operator.
  */
 export async function keepCertificates(folder: string, names: readonly string[]): Promise<ClusterCertificates> {
   const made = await stat(folder).then(

@@ -29,8 +29,8 @@ const MECHANISMS = [
 type Mechanism = (typeof MECHANISMS)[number];
 
 /**
- * Makes the users, or gives them these passwords, for both mechanisms of SCRAM. Answers when the cluster has the users;
- * each broker knows of them a moment later. Throws when the cluster refuses a user.
+ * Makes the users, or gives them these passwords, for both mechanisms of SCRAM. Resolves when the cluster has the
+ * users; each broker knows of them a moment later. Throws when the cluster refuses a user.
  */
 export async function putScramUsers(
   { brokers: [address = ""], tls }: ClusterAddresses,
@@ -47,7 +47,7 @@ export async function putScramUsers(
 }
 
 /**
- * Answers when every broker lets the last of the users in, and so all users: a broker learns of them in their order.
+ * Resolves when every broker lets the last of the users in, and so all users: a broker learns of them in their order.
  * `brokers` are the addresses for clients, and `ca` is a PEM text. Rejects when a broker still refuses after
  * `KNOWN_TIMEOUT_MS`.
  */

@@ -117,7 +117,7 @@ export async function sendCall(ingestUrl: string, writeKey: string, type: string
   if (!response.ok) throw new Error(`ingest refused a ${type} call: ${response.status} ${await response.text()}`);
 }
 
-/** Answers the row of the first request that fits, or no row when no such request came in time. */
+/** Returns the row of the first request that fits, or no row when no such request came in time. */
 async function receipt(
   receiver: Receiver,
   type: string,

@@ -45,7 +45,7 @@ export interface JavaPartsOptions {
 }
 
 /**
- * Answers the files, and fetches them when they are not in the cache. Throws StackError with the command that helps
+ * Returns the files, and fetches them when they are not in the cache. Throws StackError with the command that helps
  * when Java or Maven is missing, and with the names of the files whose sums are wrong (JP3).
  */
 export async function findJavaParts({ env, log, ...options }: JavaPartsOptions): Promise<JavaParts> {
@@ -79,7 +79,7 @@ export function javaMajorVersion(text: string): number | undefined {
   return match[1] === "1" ? Number(match[2]) : Number(match[1]);
 }
 
-/** Answers the output of `java -version`. */
+/** Returns the output of `java -version`. */
 async function assertJava(env: NodeJS.ProcessEnv): Promise<string> {
   const said = await run("java", ["-version"], { env }).then(
     ({ stdout, stderr }) => stdout + stderr,

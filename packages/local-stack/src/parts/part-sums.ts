@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** Answers a sentence for each file in `folder` that is missing, has another sum, or has no sum in the list. */
+/** Returns a sentence for each file in `folder` that is missing, has another sum, or has no sum in the list. */
 export async function findWrongParts(folder: string, sums: string): Promise<readonly string[]> {
   const expected = parseSums(sums);
   const found = await filesIn(folder);
@@ -33,7 +33,7 @@ function parseSums(text: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Answers the paths of the files below `folder`, with slashes. Links and other special entries count as files. */
+/** Returns the paths of the files below `folder`, with slashes. Links and other special entries count as files. */
 async function filesIn(folder: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries

@@ -71,7 +71,7 @@ export class ContainerProcess implements StackProcess {
     await (await this.#container()).unpause();
   }
 
-  /** Answers the container as the runtime knows it. Rejects before the first start. */
+  /** Returns the container as the runtime knows it. Rejects before the first start. */
   async #container() {
     if (!this.#started) throw new Error(`${this.name} was never started`);
     return (await getContainerRuntimeClient()).container.getById(this.#started.getId());

@@ -21,7 +21,7 @@ const FOUND = join(tmpdir(), "posthaste-ports");
 const ownFiles = new Set<string>();
 
 /**
- * Answers `count` different ports on which nothing listens now, and that nobody else found who runs still. Throws when
+ * Returns `count` different ports on which nothing listens now, and that nobody else found who runs still. Throws when
  * it cannot find them in reasonable time.
  */
 export async function findFreePorts(count: number, random: () => number = Math.random): Promise<readonly number[]> {

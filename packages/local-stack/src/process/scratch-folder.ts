@@ -10,7 +10,7 @@ const IN_MEMORY = "/dev/shm";
 /** A whole run of the tests holds less than half of it at once. */
 const NEEDED_BYTES = 4 * 1024 ** 3;
 
-/** Answers an existing folder for temporary folders. A `TMPDIR` that is set is kept to. */
+/** Returns an existing folder for temporary folders. A `TMPDIR` that is set is kept to. */
 export function scratchFolder(
   env: Readonly<Record<string, string | undefined>>,
   freeBytes: (folder: string) => number = freeBytesOf,
@@ -18,7 +18,7 @@ export function scratchFolder(
   return !env["TMPDIR"] && freeBytes(IN_MEMORY) >= NEEDED_BYTES ? IN_MEMORY : tmpdir();
 }
 
-/** Answers 0 for a folder that does not exist. */
+/** Returns 0 for a folder that does not exist. */
 function freeBytesOf(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder);

@@ -16,7 +16,7 @@ export interface StackProcess {
   /** Sends SIGKILL and answers when the process is gone. */
   kill(): Promise<void>;
   /**
-   * Sends SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s. Answers when the process is gone. It also ends a
+   * Sends SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s. Resolves when the process is gone. It also ends a
    * process that hangs.
    */
   stop(deadlineMs?: number): Promise<void>;

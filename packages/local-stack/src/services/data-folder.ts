@@ -79,7 +79,7 @@ export async function lockDataFolder(dataDir: string): Promise<() => void> {
   };
 }
 
-/** Answers the admin token: the given token, else the kept token, else a new token, which is kept from then on. */
+/** Returns the admin token: the given token, else the kept token, else a new token, which is kept from then on. */
 export async function keepAdminToken(dataDir: string, given: string | undefined): Promise<string> {
   if (given !== undefined) {
     await writeSecret(join(dataDir, "admin-token"), given);
@@ -93,7 +93,7 @@ export function makePassword(): string {
   return randomBytes(24).toString("base64url");
 }
 
-/** Answers the key that seals secrets in topics. It is made once, since sealed secrets must stay readable. */
+/** Returns the key that seals secrets in topics. It is made once, since sealed secrets must stay readable. */
 export function keepSecretKeys(dataDir: string): Promise<string> {
   return keepSecret(join(dataDir, "secret-keys"), () => `local:${randomBytes(32).toString("base64")}`);
 }
@@ -110,7 +110,7 @@ export async function removeStackFile(dataDir: string): Promise<void> {
 }
 
 /**
- * Answers when no process of an earlier run uses the folder: processes that a killed run left end by themselves within
+ * Resolves when no process of an earlier run uses the folder: processes that a killed run left end by themselves within
  * seconds. Throws StackError when a run is alive.
  */
 export async function waitForLastRun(
@@ -149,7 +149,7 @@ function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Answers the secret in the file. Where there is none, it makes a secret and keeps it in a file for its owner alone.
+ * Returns the secret in the file. Where there is none, it makes a secret and keeps it in a file for its owner alone.
  */
 export async function keepSecret(file: string, make: () => string): Promise<string> {
   const kept = await readFile(file, "utf8").catch(() => "");

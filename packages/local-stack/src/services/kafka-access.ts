@@ -21,7 +21,7 @@ export interface AccessOptions {
   readonly users: readonly User[];
 }
 
-/** Answers when every broker at `brokers`, the addresses for clients, lets the users in. */
+/** Resolves when every broker at `brokers`, the addresses for clients, lets the users in. */
 export async function grantAccess(
   brokers: readonly string[],
   { operator, names, users }: AccessOptions,
@@ -44,7 +44,7 @@ async function alterGrants(admin: Admin, wanted: readonly AclEntry[]): Promise<v
   if (surplus.length > 0) await admin.deleteAcls({ filters: surplus.map((entry): AclFilter => entry) });
 }
 
-/** Answers the present grants of our users; those of other users are left alone. */
+/** Returns the present grants of our users; those of other users are left alone. */
 async function readGrants(admin: Admin): Promise<readonly AclEntry[]> {
   const { resources } = await admin.describeAcls({
     resourceType: AclResourceTypes.ANY,

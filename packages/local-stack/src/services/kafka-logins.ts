@@ -15,14 +15,14 @@ export interface KafkaLogins {
   readonly settingsOf: (user: KafkaUser) => Readonly<Record<string, string>>;
 }
 
-/** Answers every user with its password from the folder. A missing password is made. */
+/** Returns every user with its password from the folder. A missing password is made. */
 export function keepUsers(dataDir: string): Promise<readonly User[]> {
   return Promise.all(
     KAFKA_USERS.map(async (name) => ({ name, password: await keepSecret(passwordFile(dataDir, name), makePassword) })),
   );
 }
 
-/** Answers the logins of the users in the folder. `authorityFile` holds the authority of the brokers' certificates. */
+/** Returns the logins of the users in the folder. `authorityFile` holds the authority of the brokers' certificates. */
 export function loginsOf(dataDir: string, authorityFile: string): KafkaLogins {
   return {
     settingsOf: (user) => ({

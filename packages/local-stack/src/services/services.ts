@@ -58,7 +58,7 @@ const ADMIN_TOKEN = "POSTHASTE_ADMIN_TOKEN";
 const SECRET_KEYS = "POSTHASTE_SECRET_KEYS";
 
 /**
- * Answers an environment to inherit, without the secrets that were given to this process: a child gets those that it
+ * Returns an environment to inherit, without the secrets that were given to this process: a child gets those that it
  * needs by name.
  */
 export function withoutSecrets(
@@ -69,7 +69,7 @@ export function withoutSecrets(
 }
 
 /**
- * Answers an environment without the settings of connections to Kafka and the registry: a person's settings are for the
+ * Returns an environment without the settings of connections to Kafka and the registry: a person's settings are for the
  * cluster that the person named, and a cluster of our own has others.
  */
 export function withoutKafkaSettings(
@@ -108,7 +108,7 @@ export function prepareService(name: ServiceName, options: ServicesOptions): Sta
   });
 }
 
-/** Answers the whole environment of a service's process. */
+/** Returns the whole environment of a service's process. */
 export function serviceEnvironment(name: ServiceName, options: ServicesOptions): Record<string, string | undefined> {
   const { ports, env } = options;
   const readyUrls = SERVICE_NAMES.filter((other) => other !== "control").map(

@@ -19,7 +19,7 @@ export interface TopicsProgram {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Answers the program's arguments and environment. */
+/** Returns the program's arguments and environment. */
 export function topicsProgram(options: TopicsOptions): TopicsProgram {
   return {
     args: [...NODE_FLAGS, programFile],

@@ -31,7 +31,7 @@ export async function dockerAnswers(): Promise<boolean> {
   );
 }
 
-/** Answers the processes `kafka-1` … and `schema-registry`, not started yet. The first start pulls their images. */
+/** Returns the processes `kafka-1` … and `schema-registry`, not started yet. The first start pulls their images. */
 export async function prepareContainers(options: LocalStackOptions): Promise<PreparedStack> {
   const { dataDir, brokers: count = 1 } = options;
   const ids = Array.from({ length: count }, (_, index) => index + 1);
@@ -129,7 +129,7 @@ class LoopbackContainer extends GenericContainer {
   }
 }
 
-/** Answers a name that depends on the data folder, since different folders must not share volumes. */
+/** Returns a name that depends on the data folder, since different folders must not share volumes. */
 function volumePrefix(dataDir: string): string {
   return `posthaste-${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Answers a URL as the terminal may show it, with `***` for a user name and password. In a text that is no URL,
+ * Returns a URL as the terminal may show it, with `***` for a user name and password. In a text that is no URL,
  * everything before the last `@` may be a password.
  */
 export function shownUrl(text: string): string {

@@ -54,9 +54,9 @@ export interface System {
   readonly adminToken: string;
   /** Brokers, registry and services, in the order of their start. */
   readonly processes: readonly StackProcess[];
-  /** Answers the process `kafka-1`, `schema-registry`, `ingest` … Throws for any other name. */
+  /** Returns the process `kafka-1`, `schema-registry`, `ingest` … Throws for any other name. */
   readonly process: (name: string) => StackProcess;
-  /** Answers another process of a service. It is not started yet and not among `processes`: the caller ends it. */
+  /** Returns another process of a service. It is not started yet and not among `processes`: the caller ends it. */
   readonly another: (name: ServiceName, options: AnotherOptions) => StackProcess;
   /** Runs the program that makes the topics once more, with these settings beside its own. */
   readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
@@ -94,7 +94,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
   return toSystem({ stack, services, serviceOptions, log });
 }
 
-/** Answers the options of the services, with the addresses of the stack. */
+/** Returns the options of the services, with the addresses of the stack. */
 function servicesOf(stack: LocalStack, options: SystemOptions): ServicesOptions {
   const { ports, adminToken, secretKeys, dataDir, onUnexpectedExit = () => {} } = options;
   const given = { ...options.env, ...options.settings };

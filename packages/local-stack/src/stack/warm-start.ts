@@ -37,7 +37,7 @@ export interface WarmStartOptions {
 }
 
 /**
- * Answers the results that exist. Where they are missing, it starts both programs for nobody's use to make the results,
+ * Returns the results that exist. Where they are missing, it starts both programs for nobody's use to make the results,
  * which takes some 10 s; while another process does that, it answers none. Never rejects (WS3).
  */
 export async function keepWarmStart(options: WarmStartOptions): Promise<WarmStart> {
@@ -52,7 +52,7 @@ export async function keepWarmStart(options: WarmStartOptions): Promise<WarmStar
   return findWarmStart(parts);
 }
 
-/** Answers the results that exist, for a caller that cannot wait until they are made. Never rejects (WS3). */
+/** Returns the results that exist, for a caller that cannot wait until they are made. Never rejects (WS3). */
 export async function findWarmStart(parts: JavaParts): Promise<WarmStart> {
   const folder = folderOf(parts);
   const files: readonly string[] = await readdir(folder).catch(() => []);

@@ -34,7 +34,7 @@ export interface AudienceHandlersOptions {
   readonly sources: ConfigStore<Source>;
   readonly syncs: AudienceSyncs;
   readonly membership: Membership;
-  /** Answers how many records are still to become identifies. */
+  /** Returns how many records are still to become identifies. */
   readonly waiting: () => Promise<number>;
   readonly clock: Clock;
 }
@@ -164,7 +164,7 @@ export class AudienceHandlers {
     return audience;
   }
 
-  /** Answers the table of the membership, which has all that a sync of this process wrote (AS4 of audience-sync.ts). */
+  /** Returns the table of the membership, which has all that a sync of this process wrote (AS4 of audience-sync.ts). */
   async #table(): Promise<MembershipClient> {
     const { membership } = this.#options;
     return await membership.refresh(REFRESH_MS).catch((error: unknown) => {

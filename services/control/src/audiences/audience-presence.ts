@@ -38,7 +38,7 @@ export class AudiencePresence {
     this.#options = options;
   }
 
-  /** Answers whether the audience exists. `unknown`: `learn` must read the table first. */
+  /** Returns whether the audience exists. `unknown`: `learn` must read the table first. */
   of({ audienceId, bornRevision }: Named): Presence {
     const held = this.#options.audiences.get(audienceId);
     if (held !== undefined && held.bornRevision >= bornRevision) {

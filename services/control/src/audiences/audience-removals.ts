@@ -53,7 +53,7 @@ export class AudienceRemovals {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  /** Finishes the removals of which no process has a lease. Answers whether some are left. */
+  /** Finishes the removals of which no process has a lease. Returns whether some are left. */
   async finish(): Promise<boolean> {
     const { audiences, syncs, clock, log } = this.#options;
     let isLeft = false;

@@ -233,7 +233,7 @@ export class AudienceSyncs {
     return { startedAtMs: progress.startedAtMs, endedAtMs: this.#options.clock.nowMs(), added, removed, unchanged };
   }
 
-  /** AS3. Sets fences. Answers the table that has read everything before them. */
+  /** AS3. Sets fences. Returns the table that has read everything before them. */
   async #fence(lease: AudienceLease): Promise<MembershipClient> {
     const { topic, codec, producer, membership } = this.#options;
     const { id, kind, sourceId, trait, revision, bornRevision } = lease.audience;

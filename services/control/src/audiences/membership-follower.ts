@@ -119,7 +119,7 @@ export class MembershipFollower {
     }, afterMs);
   }
 
-  /** MF3. Answers whether every partition is followed. */
+  /** MF3. Returns whether every partition is followed. */
   async #look(): Promise<boolean> {
     const { topic, table } = this.#options;
     const { offsets, leaderless } = await ledOffsets(this.#connection, topic);

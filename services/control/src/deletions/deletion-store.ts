@@ -252,7 +252,7 @@ function deletionAudit({ userIds, sourceIds, suppress }: Deletion): AuditedField
   return { users: userIds.length, sourceIds, suppress };
 }
 
-/** Answers the request that is on record when its content is the one that is asked for. Throws a Problem otherwise. */
+/** Returns the request that is on record when its content is the one that is asked for. Throws a Problem otherwise. */
 function sameRequest(held: DeletionLine, { id, content }: Deletion): DeletionLine {
   if (held.content === content) return held;
   throw new Problem("conflict", `the id ${id} is that of another deletion request: take another id for this one`);

@@ -16,7 +16,7 @@ const GRACE_MS = 60_000;
 
 export type LostVerdict = Extract<OtherVerdict, { readonly cause: "lost" }>;
 
-/** Answers the verdict of a delivery that is lost; null where it is not known to be. */
+/** Returns the verdict of a delivery that is lost; null where it is not known to be. */
 export type LostOf = (verdict: DeliveryVerdict | null, facts: DeliveryFacts, nowMs: number) => LostVerdict | null;
 
 export function createLostOf(names: TopicNames, accepted: () => readonly AcceptedLoss[]): LostOf {

@@ -70,7 +70,7 @@ export class DeadLetterJudge {
   }
 
   /**
-   * Answers for each dead letter why it is skipped, or null for one that is to be sent. Throws
+   * Returns for each dead letter why it is skipped, or null for one that is to be sent. Throws
    * `delivery_log_unavailable`.
    */
   async judge(found: readonly JudgedDeadLetter[], judging: Judging): Promise<readonly (SkipCause | null)[]> {

@@ -5,7 +5,7 @@ export class LeftPlaces {
   /** For each partition the bounds of its runs, one after the other: where a run begins, and the offset behind it. */
   readonly #runs = new Map<number, number[]>();
 
-  /** Answers a function that adds offsets of one partition; ascending offsets cost least. */
+  /** Returns a function that adds offsets of one partition; ascending offsets cost least. */
   of(partition: number): (offset: number) => void {
     const runs = this.#runs.get(partition) ?? [];
     this.#runs.set(partition, runs);

@@ -109,7 +109,7 @@ export class PlanCount {
   }
 
   /**
-   * Prepares for rows, which name `groups` and the filter's event by numbers. Answers whether `takeRows` needs the
+   * Prepares for rows, which name `groups` and the filter's event by numbers. Returns whether `takeRows` needs the
    * users of rows.
    */
   beginRows(groups: readonly GroupedDeadLetters[], eventId: number | null): boolean {
@@ -143,7 +143,7 @@ export class PlanCount {
     return apart.length > 0 && newestOf.length === 0 ? null : { apart, newestOf, newest: SAMPLES };
   }
 
-  /** Takes dead letters by the size of their group, as `groupsAsked` asked. Answers as `takeRows`. */
+  /** Takes dead letters by the size of their group, as `groupsAsked` asked. Returns as `takeRows`. */
   takeGroups({ counts, apart, newest }: GroupCounts): readonly ProjectionCursor[] {
     for (const [id, count] of counts) {
       this.looked += count;
@@ -156,7 +156,7 @@ export class PlanCount {
     return apart.flatMap((rows) => this.takeRows(rows.partition, rows));
   }
 
-  /** Takes dead letters by their rows. Answers the places of the dead letters that must be taken whole. */
+  /** Takes dead letters by their rows. Returns the places of the dead letters that must be taken whole. */
   takeRows(partition: number, rows: DeadLetterRows): readonly ProjectionCursor[] {
     const whole: ProjectionCursor[] = [];
     const leftOut = { ...this.leftOut };

@@ -110,7 +110,7 @@ export class ReplayHandlers {
     return held;
   }
 
-  /** Asks the runner for an act. Answers when the runner has obeyed, or after two seconds. */
+  /** Asks the runner for an act. Resolves when the runner has obeyed, or after two seconds. */
   async act(id: string, act: Exclude<ReplayAct, "start">, by: Author): Promise<HeldPlan> {
     const { store, clock, log } = this.#options;
     await this.find(id);

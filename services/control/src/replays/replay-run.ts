@@ -114,7 +114,7 @@ class ReplayRun {
     return held.plan;
   }
 
-  /** Runs the replay. Answers the state in which it stopped. */
+  /** Runs the replay. Returns the state in which it stopped. */
   async run(): Promise<RunState> {
     const { connection, names, clock, log } = this.#options;
     const stopped = this.#stopState();
@@ -194,7 +194,7 @@ class ReplayRun {
   }
 
   /**
-   * Sends at most `allowed` dead letters, and passes the dead letters between them that are skipped. Answers the index
+   * Sends at most `allowed` dead letters, and passes the dead letters between them that are skipped. Returns the index
    * behind the last.
    */
   async #sendStep(partition: number, step: Step, { producer, pace }: Sending): Promise<number> {

@@ -159,7 +159,7 @@ export class ReplayStore {
 
   /**
    * Removes a plan with its progress, unless `isOver` denies it of the plan as it is by then: a caller may have started
-   * it meanwhile. Answers whether it is gone. The progress goes last: a plan that had lost it would be carried out
+   * it meanwhile. Returns whether it is gone. The progress goes last: a plan that had lost it would be carried out
    * again.
    */
   async remove(id: string, isOver: (held: HeldPlan) => boolean): Promise<boolean> {

@@ -54,7 +54,7 @@ export class ReplayedDeadLetters {
     await this.#running;
   }
 
-  /** LO1: makes one pass. Answers how many dead letters it noted. Throws `delivery_log_unavailable`. */
+  /** LO1: makes one pass. Returns how many dead letters it noted. Throws `delivery_log_unavailable`. */
   async note(): Promise<number> {
     const { past, readModel, clock } = this.#options;
     // No dead letter that died after a replay was sent by it.

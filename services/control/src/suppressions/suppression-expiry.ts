@@ -71,7 +71,7 @@ export class SuppressionExpiry {
     }
   }
 
-  /** Ends all suppressions that are over. Answers how many. */
+  /** Ends all suppressions that are over. Returns how many. */
   async #endAll(): Promise<number> {
     let ended = 0;
     for (;;) {

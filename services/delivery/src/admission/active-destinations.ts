@@ -58,7 +58,7 @@ export class ActiveDestinations {
     this.#sweep = setInterval(() => this.#forgetIdle(), SWEEP_MS);
   }
 
-  /** Answers the destination, and notes its use at `nowMs` of the monotonic clock. */
+  /** Returns the destination, and notes its use at `nowMs` of the monotonic clock. */
   use(destinationId: string, nowMs: number): ActiveDestination {
     if (destinationId !== this.#lastId) {
       if (this.#lastId !== "") this.#lastOtherMs = nowMs;
@@ -74,7 +74,7 @@ export class ActiveDestinations {
     return destination;
   }
 
-  /** Answers the destination without using it; undefined when it is not active. */
+  /** Returns the destination without using it; undefined when it is not active. */
   peek(destinationId: string): ActiveDestination | undefined {
     return this.#byId.get(destinationId);
   }

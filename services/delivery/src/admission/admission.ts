@@ -108,7 +108,7 @@ export class Admission implements AttemptFeedback {
   }
 
   /**
-   * Answers why a delivery of the destination that arrives in this window is deferred before its turn in its lane; null
+   * Returns why a delivery of the destination that arrives in this window is deferred before its turn in its lane; null
    * when it waits for its turn. Without this, a window would fill with deliveries that stand behind requests that hang.
    */
   deferralOnArrival(destinationId: string, window: PartitionWindow): DeferralCause | null {
@@ -173,7 +173,7 @@ export class Admission implements AttemptFeedback {
   }
 
   /**
-   * Answers the destination, in the newest revision that a delivery brought. Deliveries that waited for an older one
+   * Returns the destination, in the newest revision that a delivery brought. Deliveries that waited for an older one
    * are checked again.
    */
   #configured({ destination }: CheckedDelivery, nowMs: number): ActiveDestination {

@@ -6,7 +6,7 @@ import type { DeliveryPermit } from "../admission/attempt-port.ts";
 export interface OutcomePort {
   /**
    * Takes over a delivery whose attempt is settled. `skippedTillMs`: when each URL that the attempt skipped may be
-   * called (see `AttemptFeedback`). Answers the follow-ups that it published, for `finished`.
+   * called (see `AttemptFeedback`). Returns the follow-ups that it published, for `finished`.
    */
   settled(
     permit: DeliveryPermit,

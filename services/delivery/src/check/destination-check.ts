@@ -40,7 +40,7 @@ export class DestinationCheck {
     this.#options = options;
   }
 
-  /** Answers the delivery for admission, or null: then it was dead-lettered or held. */
+  /** Returns the delivery for admission, or null: then it was dead-lettered or held. */
   check(task: Task<IncomingDelivery>, delivery: Delivery): CheckedDelivery | null {
     const { destinations, refusals } = this.#options;
     const destination = destinations.get(delivery.destinationId);

@@ -38,7 +38,7 @@ export class SuppressionCheck {
     this.#options = options;
   }
 
-  /** Answers the delivery for admission; or null when it ended, is held, waits here, or its partition was given up. */
+  /** Returns the delivery for admission; or null when it ended, is held, waits here, or its partition was given up. */
   check(task: Task<IncomingDelivery>, delivery: Delivery): CheckedDelivery | null {
     if (task.window.isRevoked) return null;
     const { suppressed, destinationCheck, refusals, checkAgain } = this.#options;

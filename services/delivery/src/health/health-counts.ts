@@ -108,7 +108,7 @@ export class DestinationsCounts implements HealthPort {
     return touched;
   }
 
-  /** HC2. Answers the destinations that it forgot. */
+  /** HC2. Returns the destinations that it forgot. */
   forgetUnused(nowMs: number): readonly string[] {
     const forgotten = [...this.#byId].filter(([, { usedMs }]) => nowMs - usedMs >= FORGET_MS).map(([id]) => id);
     for (const id of forgotten) this.#byId.delete(id);

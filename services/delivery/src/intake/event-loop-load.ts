@@ -11,7 +11,7 @@ import { performance } from "node:perf_hooks";
  */
 const BUSY = 0.6;
 
-/** Answers whether the event loop was busy since the last question, or since the function was made. */
+/** Returns whether the event loop was busy since the last question, or since the function was made. */
 export function createEventLoopLoad(utilizationOf = performance.eventLoopUtilization): () => boolean {
   let last = utilizationOf();
   return () => {

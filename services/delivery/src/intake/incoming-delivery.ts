@@ -27,7 +27,7 @@ export interface IncomingDelivery {
   readonly deferralOnArrival: DeferralCause | null;
 }
 
-/** Answers why admission defers every delivery of a destination that arrives now; null when admission takes them. */
+/** Returns why admission defers every delivery of a destination that arrives now; null when admission takes them. */
 export type DeferralOnArrival = (destinationId: string) => DeferralCause | null;
 
 /** Reads a record; throws for a bug of the codec alone. */

@@ -32,7 +32,7 @@ export interface IntakeOptions {
   readonly schedule: RetrySchedule;
   readonly metrics: DeliveryMetrics;
   readonly clock: Clock;
-  /** Answers at least 0 and below 1. */
+  /** Returns at least 0 and below 1. */
   readonly random: () => number;
   /** The delay of a retry topic, in ms. */
   readonly delayMsOf: (topic: string) => number;

@@ -56,7 +56,7 @@ export interface AttemptLogOptions {
   readonly producer: Producer;
   readonly topic: string;
   readonly codec: Codec<AttemptBatch>;
-  /** Answers at least 0 and below 1. */
+  /** Returns at least 0 and below 1. */
   readonly random: () => number;
   readonly log: Log;
   readonly onDropped: (attempts: number) => void;

@@ -7,7 +7,7 @@ import type { UrlAttempt } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { UrlResult } from "@posthaste/webhook/report";
 
-/** Answers each URL with the start of its response where `responseLog` keeps that, and else with null. */
+/** Returns each URL with the start of its response where `responseLog` keeps that, and else with null. */
 export function toLoggedUrls(responseLog: ResponseLog, urls: readonly UrlResult[]): readonly UrlAttempt[] {
   return urls.map((result) => {
     const { url, status, error, durationMs } = result;

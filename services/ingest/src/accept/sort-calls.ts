@@ -147,7 +147,7 @@ class RecordSorter implements CallSorter {
     return { accepted: records.length, rejected, records: [...records, ...kept] };
   }
 
-  /** Sorts the next call of a batch. Answers why the whole batch is refused, or null. */
+  /** Sorts the next call of a batch. Returns why the whole batch is refused, or null. */
   #sort(
     batch: BatchSoFar,
     { call, isLarge }: { readonly call: unknown; readonly isLarge: boolean },
@@ -178,7 +178,7 @@ class RecordSorter implements CallSorter {
     return this.#reject(batch, reason, unparsedEntry(reason, { body: unparsed, index: batch.calls }, arrival));
   }
 
-  /** Notes a refused call. Answers why the whole batch is refused, or null. */
+  /** Notes a refused call. Returns why the whole batch is refused, or null. */
   #reject(batch: BatchSoFar, { code, message }: CallRefusal, entry: RejectedCallEntry): Refusal | null {
     batch.rejected.push({ index: batch.calls, code, message });
     batch.entries.push(entry);

@@ -15,7 +15,7 @@ const SPREAD = (Math.sqrt(5) - 1) / 2;
 
 export interface LateRefusals {
   /**
-   * Calls `tell` once, at once or later. Answers a function that calls `tell` now if it was not called; for when the
+   * Calls `tell` once, at once or later. Returns a function that calls `tell` now if it was not called; for when the
    * sender has left.
    */
   refuse(sourceId: string, tell: () => void): () => void;

@@ -16,7 +16,7 @@ import { ACTIVE_MS, MAX_ACTIVE_REQUESTS } from "../limits.ts";
 export interface ActiveRequests {
   /** Whether the source has its share, so that no further request of it may begin (AR1). */
   isFull(sourceId: string): boolean;
-  /** Begins a request. Answers a function to call once, when the request is over. */
+  /** Begins a request. Returns a function to call once, when the request is over. */
   begin(sourceId: string): () => void;
   /** How many sources are held (AR3). */
   readonly size: number;

@@ -1,5 +1,5 @@
 /**
- * Answers a function that waits for the end of the current round of the event loop: `atEnd` is then called once,
+ * Returns a function that waits for the end of the current round of the event loop: `atEnd` is then called once,
  * however often the function was called in the round. The function answers true at its first call in a round.
  */
 export function createRoundEnd(atEnd: () => void): () => boolean {

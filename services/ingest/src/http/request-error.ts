@@ -10,7 +10,7 @@ const INTERNAL: Refusal = {
   answer: "unavailable",
 };
 
-/** Answers the refusal for an error. A fault of Posthaste's is logged (HS2 of server.ts). */
+/** Returns the refusal for an error. A fault of Posthaste's is logged (HS2 of server.ts). */
 export function refusalOfError(error: unknown, log: Log): Refusal {
   const status = error instanceof Error ? statusOf(error) : 500;
   if (error instanceof Error && status < 500) {

@@ -165,7 +165,7 @@ function readBodies(app: FastifyInstance, { bodies, addressOf }: Pick<ServerOpti
   });
 }
 
-/** Answers a function that tells the methods of every path that is added from now on. */
+/** Returns a function that tells the methods of every path that is added from now on. */
 function collectMethods(app: FastifyInstance): () => ReadonlyMap<string, readonly string[]> {
   const methods = new Map<string, string[]>();
   app.addHook("onRoute", ({ url, method }) => {
