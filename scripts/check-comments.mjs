@@ -1,29 +1,116 @@
-// npm run verify: no line of a comment is longer than 120 columns, but for one that holds a long URL. Biome formats
-// code and leaves comments as they are.
-// node scripts/check-comments.mjs [FOLDER]   The last line says how many files were looked at; the exit code is 1 for a
-// long line.
+// npm run verify: comments are short lines of plain English.
+//  - No line of a comment is longer than 120 columns, but for one that holds a long URL. Biome formats code and leaves
+//    comments as they are.
+//  - A headless clause stands in the place of a noun ("what was sent" for "the calls"). A package has at most the share
+//    of sentences with one that LIMITS allows. A limit only goes down, to 3 % at last.
+// node scripts/check-comments.mjs [FOLDER] [--headless]   Prints the sentences of packages above their limit, or of all
+// with `--headless`, and the share by package. The exit code is 1 for a long line or a share above its limit.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./bootstrap.mjs";
 
 const COLUMNS = 120;
-const COMMENT = /^\s*(?:\/\/|\/\*|\*)/;
-/** A line that a tool reads, or that holds what cannot be broken. */
+const COMMENT_LINE = /^\s*(?:\/\/|\/\*|\*)/;
+/** A line that a tool reads, or that holds a text that cannot be broken. */
 const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 
-const folder = process.argv[2] ?? root;
-const paths = globSync("{packages,services,test,scripts}/**/*.{ts,tsx,mjs}", {
+/** The percentage of sentences with a headless clause that a package may have. Lower a limit when its share falls. */
+const LIMITS = {
+  "packages/cli": 26,
+  "packages/client-go": 22,
+  "packages/client": 20,
+  "packages/console": 37,
+  "packages/contracts": 11,
+  "packages/core": 11,
+  "packages/kafka": 10,
+  "packages/local-stack": 9,
+  "packages/runtime": 11,
+  "packages/testbed": 22,
+  "packages/testkit": 21,
+  "packages/tooling": 6,
+  "packages/webhook": 5,
+  scripts: 17,
+  "services/control": 14,
+  "services/delivery": 13,
+  "services/ingest": 14,
+  "services/router": 17,
+  test: 27,
+};
+const LIMIT = 3;
+
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm;
+const HEADLESS = new RegExp(
+  [
+    /\bwhat\b(?!-)/,
+    /\bwhom?ever\b/,
+    /\b(?:that|those) of\b/,
+    /\bthat which\b/,
+    // A relative clause has its noun before it: "the process who writes", "a user whose events are stopped".
+    /(?:^|[,:;(]\s|\b(?:and|as|but|by|for|from|of|on|or|than|that|to|with|says?|tells?|knows?|asks?|shows?)\s)who(?:m|se)?\b/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "i",
+);
+
+/** The beginning of an item in a list, or of a numbered rule. */
+const ITEM = /^\s*(?:- |[A-Z]{1,2}\d{1,2} {2})/;
+const SENTENCE_END = /(?<=[.!?](?:\)|"|`)?)[\s¶]+(?=[A-Z`"(])|\n/;
+
+/** The sentences of a file's comments, each with its line. Code in backticks and quoted texts are no part of them. */
+function sentencesOf(text) {
+  return [...text.matchAll(COMMENT)].flatMap((comment) => {
+    const joined = comment[0]
+      .split("\n")
+      .map((line) => line.replace(/^\s*(?:\/\*+|\*+\/?|\/\/+)|\*\/\s*$/g, "").trimEnd())
+      .map((line) => (ITEM.test(line) || line.trim() === "" ? `\n${line}` : line))
+      .join("¶");
+    const first = text.slice(0, comment.index).split("\n").length;
+    let end = 0;
+    return joined.split(SENTENCE_END).flatMap((part) => {
+      const at = joined.indexOf(part, end) + (/^[\s¶]*/.exec(part)?.[0].length ?? 0);
+      end = joined.indexOf(part, end) + part.length;
+      const sentence = part
+        .replace(ITEM, "")
+        .replace(/[\s¶]+/g, " ")
+        .trim();
+      return /[a-z]+ [a-z]+/i.test(sentence)
+        ? [{ line: first + joined.slice(0, at).split("¶").length - 1, sentence }]
+        : [];
+    });
+  });
+}
+
+const [folder = root] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const showsAll = process.argv.includes("--headless");
+const paths = globSync("{packages,services,test,scripts}/**/*.{ts,tsx,mjs,go}", {
   cwd: folder,
   exclude: (name) => name === "node_modules" || name === "dist",
 });
 let found = 0;
-for (const path of paths) {
-  const lines = readFileSync(join(folder, path), "utf8").split("\n");
-  for (const [index, line] of lines.entries()) {
-    if (line.length <= COLUMNS || !COMMENT.test(line) || UNBREAKABLE.test(line)) continue;
+const packages = new Map();
+for (const path of paths.sort()) {
+  const text = readFileSync(join(folder, path), "utf8");
+  for (const [index, line] of path.endsWith(".go") ? [] : text.split("\n").entries()) {
+    if (line.length <= COLUMNS || !COMMENT_LINE.test(line) || UNBREAKABLE.test(line)) continue;
     found += 1;
     console.error(`${path}:${index + 1} has ${line.length} columns`);
   }
+  const name = /^(?:packages|services)\/[^/]+|^[^/]+/.exec(path)?.[0] ?? "";
+  const counted = packages.get(name) ?? { sentences: 0, headless: [] };
+  for (const { line, sentence } of sentencesOf(text)) {
+    counted.sentences += 1;
+    if (HEADLESS.test(sentence.replace(/`[^`]*`|"[^"]*"/g, "`"))) counted.headless.push(`${path}:${line} ${sentence}`);
+  }
+  packages.set(name, counted);
+}
+let above = 0;
+for (const [name, { sentences, headless }] of packages) {
+  const share = sentences === 0 ? 0 : (100 * headless.length) / sentences;
+  const limit = LIMITS[name] ?? LIMIT;
+  if (share > limit) above += 1;
+  if (share > limit || showsAll) for (const each of headless) console.error(each);
+  console.log(`${name}: ${headless.length} of ${sentences} sentences, ${share.toFixed(1)} % of at most ${limit} %`);
 }
 console.log(`${paths.length} files looked at, ${found} comments are longer than ${COLUMNS} columns`);
-process.exit(found === 0 && paths.length > 0 ? 0 : 1);
+process.exit(found === 0 && above === 0 && paths.length > 0 ? 0 : 1);

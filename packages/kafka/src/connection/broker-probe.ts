@@ -28,7 +28,7 @@ import {
   encodeAuthenticate,
   encodeHandshake,
 } from "../login/sasl-request.ts";
-import { BROKER_WANTS_TLS, brokerTlsRefusal } from "../login/tls-refusal.ts";
+import { BROKER_REQUIRES_TLS, brokerTlsRefusal } from "../login/tls-refusal.ts";
 import type { BrokerAddress, Dial } from "./dial.ts";
 import { SYSTEM_CLOCK } from "./system-clock.ts";
 
@@ -181,7 +181,7 @@ export class BrokerProbe {
     while (this.#received.length >= LENGTH_BYTES && !this.isClosed) {
       const length = this.#received.readInt32BE(0);
       if (length < LENGTH_BYTES || length > MAX_FRAME_BYTES) {
-        if (this.#received[0] === TLS_ALERT) this.#options.onRefused(BROKER_WANTS_TLS);
+        if (this.#received[0] === TLS_ALERT) this.#options.onRefused(BROKER_REQUIRES_TLS);
         this.close();
         return;
       }

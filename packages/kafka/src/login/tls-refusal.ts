@@ -42,7 +42,7 @@ const BY_ALERT: Readonly<Record<string, Refusal>> = {
 };
 
 /** Advice for a process that speaks plain TCP to a TLS listener. */
-export const BROKER_WANTS_TLS =
+export const BROKER_REQUIRES_TLS =
   "the broker speaks TLS on this port: set KAFKA_TLS to true, or name the port of a listener without TLS in KAFKA_BROKERS";
 
 const OF_BROKER: Readonly<Record<Refusal, string>> = {
