@@ -113,4 +113,4 @@ for (const [name, { sentences, headless }] of packages) {
   console.log(`${name}: ${headless.length} of ${sentences} sentences, ${share.toFixed(1)} % of at most ${limit} %`);
 }
 console.log(`${paths.length} files looked at, ${found} comments are longer than ${COLUMNS} columns`);
-process.exit(found === 0 && above === 0 && paths.length > 0 ? 0 : 1);
+process.exitCode = found === 0 && above === 0 && paths.length > 0 ? 0 : 1;

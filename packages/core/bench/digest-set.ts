@@ -1,6 +1,6 @@
 /**
- * What a look-up in the set of suppressed users costs, and what an entry takes, beside a Set of the texts in the same
- * run: `node_modules/.bin/node --expose-gc packages/core/bench/digest-set.ts [entries]`, one million by default.
+ * Cost of a look-up in the set of suppressed users and of an entry, beside a Set of the texts in the same run:
+ * `node_modules/.bin/node --expose-gc packages/core/bench/digest-set.ts [entries]`, one million by default.
  */
 import { hash } from "node:crypto";
 import { DigestSet } from "../src/deletion/digest-set.ts";
@@ -32,7 +32,10 @@ function fill(add: (key: string) => void): { readonly bytes: number; readonly lo
   return { bytes: (memory() - before) / ENTRIES, longestMs };
 }
 
-/** The median of some rounds, microseconds of the processor a look-up. Half of what is looked for is there. */
+/**
+ * The median of some rounds, microseconds of the processor a look-up. Half of the keys that are looked up are in the
+ * set.
+ */
 function lookUp(has: (key: string) => boolean): number {
   const keys = Array.from({ length: LOOKUPS }, (_, index) =>
     keyOf(index % 2 === 0 ? (index * 7919) % ENTRIES : -index),

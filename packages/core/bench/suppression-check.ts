@@ -1,6 +1,6 @@
 /**
- * What router and delivery pay for each event to learn whether its user is suppressed, while nobody is and while a
- * million users are: `node_modules/.bin/node packages/core/bench/suppression-check.ts [entries]`. By processor time.
+ * Cost to router and delivery, for each event, of learning whether its user is suppressed, with no suppressed users and
+ * with a million: `node_modules/.bin/node packages/core/bench/suppression-check.ts [entries]`. By processor time.
  */
 import { hash } from "node:crypto";
 import { DigestSet } from "../src/deletion/digest-set.ts";
@@ -33,7 +33,7 @@ const suppressed = new DigestSet((text) => hash("sha256", text, "binary"));
 const users = Array.from({ length: CHECKS }, (_, index) => userOf(-1 - index));
 const events = users.map((userId): Event => {
   const common = { messageId: "m", sourceId: SOURCE, anonymousId: null, previousId: null, type: "track" };
-  // What the check reads of an event, and nothing else.
+  // Only the fields of an event that the check reads.
   return { ...common, userId } as Event;
 });
 // Delivery has the key as bytes.

@@ -1,6 +1,6 @@
 /**
  * The one error class of the project. Callers ask its `code` and `retryable`; nobody matches message text. Adapters
- * wrap what foreign libraries throw and keep it as `cause`, which goes to logs and never to a caller.
+ * wrap errors of foreign libraries and keep them as `cause`, which goes to logs and never to a caller.
  */
 
 /** Every code that a PosthasteError can carry. A new failure that a caller must tell apart gets a new code here. */

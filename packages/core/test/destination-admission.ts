@@ -1,4 +1,4 @@
-/** An admission that tests admit deliveries to, and what became of each. */
+/** An admission that tests admit deliveries to, and the fate of each delivery. */
 import { expect } from "vitest";
 import type { SettleRule } from "../src/config/destination.ts";
 import { type AdmissionSettings, DestinationAdmission } from "../src/isolation/admission.ts";
@@ -37,9 +37,7 @@ export function admissionOf(
   return admission;
 }
 
-/**
- * What became of a delivery that arrived: the URLs that it goes to, the cause of its deferral, or null while it waits.
- */
+/** The fate of a delivery that arrived: the URLs that it goes to, the cause of its deferral, or null while it waits. */
 export function arrive(
   admission: Admission,
   nowMs: number,

@@ -1,5 +1,6 @@
 /**
- * Who may ask control: a record of `posthaste.tokens`. The text that opens a record is kept as its SHA-256 alone.
+ * A caller of control, its sessions and links: a record of `posthaste.tokens`. The text that opens a record is kept as
+ * its SHA-256 alone.
  *
  * Kinds: a *token* has a name and scopes, and no hash where only sign-in links use it. A *link* belongs to a token and
  * opens one session. A *session* acts as its token and ends with it. A *use* says when a token's text was used last; it
@@ -22,7 +23,7 @@ export interface AccessRecord {
   readonly name: string;
   /** The SHA-256, in hex, of the text that opens the record; null where no text does. */
   readonly hash: string | null;
-  /** A token's scopes; empty for the other kinds, which have those of their token. */
+  /** A token's scopes; empty for the other kinds, which have the scopes of their token. */
   readonly scopes: readonly Scope[];
   /**
    * The token of a link, a session or a use. For a token that was made for a terminal: the token that it ends with.

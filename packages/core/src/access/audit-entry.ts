@@ -1,4 +1,4 @@
-/** Who changed what: a record of `posthaste.audit`. */
+/** A change with its author: a record of `posthaste.audit`. */
 
 /** The ways by which a change can be asked for. */
 export const AUDIT_WAYS = ["console", "cli", "api"] as const;
@@ -20,10 +20,13 @@ export interface AuditEntry {
   readonly way: AuditWay | "other";
   /** The id of the operation in the API's description, such as `changeSource`. */
   readonly operation: string;
-  /** The id of what was changed. */
+  /** The id of the changed object. */
   readonly target: string;
   readonly changes: readonly AuditedChange[];
   readonly requestId: string;
-  /** Of the record that is the change; null for what is no revision of a record, and in entries from before. */
+  /**
+   * Of the record that is the change; null where the change is no revision of a record, and in entries of earlier
+   * releases.
+   */
   readonly revision: number | null;
 }

@@ -1,4 +1,4 @@
-/** Scopes: what a token lets its holder do. */
+/** Scopes: the rights of a token's holder. */
 
 /**
  * `read`: everything that changes nothing. `write`: configuration, tests, deletions, purges, tokens. `replay`:

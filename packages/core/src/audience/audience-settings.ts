@@ -1,11 +1,11 @@
-/** What the control API accepts about audiences, computed traits, and their users. */
+/** The input about audiences, computed traits, and their users that the control API accepts. */
 import { z } from "zod";
 import { isJsonObject, MAX_NESTING, toFragment } from "../call/json-fragment.ts";
 import { ILL_FORMED_ID, isWellFormedId } from "../call/well-formed.ts";
 import { nameInput } from "../config/source-settings.ts";
 import { traitNameOf } from "./trait-name.ts";
 
-/** The most characters of a value as JSON: half of what a call may have. */
+/** The most characters of a value as JSON: half of a call's limit. */
 const MAX_VALUE_LENGTH = 16_384;
 /** How deep a value may nest: it stands in the traits, and those in the body. */
 const VALUE_LEVELS = MAX_NESTING - 2;

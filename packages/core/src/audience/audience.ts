@@ -15,7 +15,7 @@ export interface SyncLease {
   readonly untilMs: number;
 }
 
-/** What the last whole sync came to. */
+/** The result of the last whole sync. */
 export interface SyncSummary {
   readonly startedAtMs: number;
   readonly endedAtMs: number;

@@ -17,7 +17,7 @@ const partitionOf = (userId: string): number => userId.charCodeAt(0) % PARTITION
 
 type Values = Readonly<Record<string, string>>;
 
-/** A reader of the topic: what `MembershipTable` keeps in a database, over the same rules. */
+/** A reader of the topic: the rows that `MembershipTable` keeps in a database, over the same rules. */
 class Reader {
   readonly members = new Map<string, HeldMember>();
   readonly #fences: (Fence | undefined)[] = [];
@@ -77,7 +77,7 @@ class World {
     const { members } = this.#read();
     const changes = USERS.flatMap((userId): MembershipRecord[] => {
       const held = members.get(userId);
-      // Who is stale is written again, with what is wanted of them or else what is held.
+      // A stale user is written again, with the wanted value, or else with the held one.
       const said = wanted?.[userId] ?? (held?.isStale ? held.valueJson : undefined);
       const valueJson = said === undefined ? null : changeOf(this.#kind, said, held);
       const changedAtMs = changeTimeMs(this.#nowMs + clockOffMs, held);
@@ -105,8 +105,8 @@ class World {
   }
 
   /**
-   * Emits what waits. An emitter that is killed leaves off after `sent` records of each partition and has committed
-   * `committed` of those, so that the next one emits the others again.
+   * Emits the waiting records. An emitter that is killed leaves off after `sent` records of each partition and has
+   * committed `committed` of those, so that the next one emits the others again.
    */
   emit(killed: { readonly sent: number; readonly committed: number } | null): void {
     for (const [partition, records] of this.#log.entries()) {
@@ -142,7 +142,7 @@ class World {
   }
 }
 
-/** What may happen of itself, also while a sync runs. */
+/** Incidents that may happen at any time, also while a sync runs. */
 type Incident =
   | { readonly what: "write" | "repeat"; readonly sync: number }
   | { readonly what: "pass"; readonly ms: number }
@@ -202,7 +202,7 @@ describe("the newest identify of each user", () => {
               world.write(sync);
             }
             while (world.write(sync));
-            // Whoever was paused wakes up, or never does.
+            // A paused writer wakes up, or never does.
             for (let other = 0; doesLateWrite && other < sync; other += 1) while (world.write(other));
             for (let repairs = 0; world.hasStale; repairs += 1) {
               expect(repairs, "repairs that leave something to repair").toBeLessThan(10);
@@ -212,7 +212,7 @@ describe("the newest identify of each user", () => {
             world.emit(null);
             for (const userId of USERS) {
               const newest = world.newest(userId);
-              // Who was never in an audience may never have been told of.
+              // Of a user who was never in an audience nothing may ever have been reported.
               if (newest.length === 0) expect([kind, last[userId]]).toEqual(["audience", "false"]);
               else expect(newest, userId).toEqual([last[userId]]);
               expect(world.held(userId) ?? "false", userId).toBe(last[userId]);

@@ -1,8 +1,8 @@
 /**
- * The records of `posthaste.audiences`, what a reader keeps of them, and what a sync adds to them.
+ * The records of `posthaste.audiences`, the state that a reader keeps of them, and the records that a sync adds.
  *
- * A record says what one user's trait became, and when; an emitter makes an identify of each record. A reader keeps the
- * newest record of each user, and these are the membership.
+ * A record holds the new value of one user's trait, and its time; an emitter makes an identify of each record. A reader
+ * keeps the newest record of each user, and these are the membership.
  *
  * U1  One sync at a time writes an audience. Its records have the revision with which it took its lease, which rises
  *     from sync to sync, and each record has a later time than all that were seen of its user.
@@ -20,7 +20,7 @@
  */
 import type { AudienceKind } from "./audience.ts";
 
-/** One record of `posthaste.audiences`; its fields are those of `schemas/membership.avsc`. */
+/** One record of `posthaste.audiences`; `schemas/membership.avsc` defines its fields. */
 export interface MembershipRecord {
   readonly audienceId: string;
   readonly kind: AudienceKind;
@@ -38,13 +38,13 @@ export interface MembershipRecord {
   readonly changedAtMs: number;
 }
 
-/** What a reader keeps of an audience's fences in one partition. */
+/** A reader's state of an audience's fences in one partition. */
 export interface Fence {
   readonly revision: number;
   readonly bornRevision: number;
 }
 
-/** What a reader keeps of one user. */
+/** A reader's state of one user. */
 export interface HeldMember {
   readonly valueJson: string;
   readonly revision: number;
@@ -64,7 +64,7 @@ export function absentValue(kind: AudienceKind): string | null {
 
 export type FenceRecord = Pick<MembershipRecord, "revision" | "bornRevision">;
 
-/** What is kept of an audience's fences after one more. */
+/** The state of an audience's fences after one more fence. */
 export function holdFence({ revision, bornRevision }: FenceRecord, held: Fence | undefined): Fence {
   return {
     revision: Math.max(revision, held?.revision ?? 0),
@@ -74,7 +74,7 @@ export function holdFence({ revision, bornRevision }: FenceRecord, held: Fence |
 
 export type MemberRecord = Pick<MembershipRecord, "kind" | "revision" | "changedAtMs"> & { readonly valueJson: string };
 
-/** What is kept of a user after a record of theirs; undefined for nothing. */
+/** The state of a user after one of the user's records; undefined for none. */
 export function holdMember(
   record: MemberRecord,
   partition: number,

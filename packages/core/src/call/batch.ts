@@ -33,7 +33,7 @@ export interface Batch {
 
 export interface BatchRefusal {
   readonly code: "invalid_field" | "nested_too_deep" | "shared_too_large";
-  /** One sentence that says what to change. */
+  /** One sentence with the change that the caller should make. */
   readonly message: string;
 }
 

@@ -2,8 +2,7 @@
 import type { SharedContext, SharedIntegrations } from "./shared-fields.ts";
 
 /**
- * What ingest knows of a call beside the call itself: its source, when and from where it came, and what its batch says
- * for all calls.
+ * The facts about a call that ingest knows beside the call itself: source, time, address, and the fields of its batch.
  */
 export interface CallArrival {
   readonly sourceId: string;

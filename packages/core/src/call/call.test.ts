@@ -294,7 +294,7 @@ describe("any JSON at all", () => {
   const time = fc
     .date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
     .map((date) => date.toISOString());
-  /** What each field should be; a call has some of them. */
+  /** The valid type of each field; a call has some of them. */
   const sound = fc.record(
     {
       type: fc.constantFrom(...CALL_TYPES),

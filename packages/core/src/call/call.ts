@@ -1,8 +1,8 @@
 /**
- * The one parser of what callers send: untrusted JSON in, an event or a refusal out.
+ * The one parser of callers' input: untrusted JSON in, an event or a refusal out.
  *
- * It is lenient where real clients differ (null for absent, numbers as ids, unknown fields) and refuses what it would
- * otherwise have to guess.
+ * It is lenient where real clients differ (null for absent, numbers as ids, unknown fields) and refuses ambiguous
+ * input.
  */
 import type { z } from "zod";
 import type { Event } from "../event/event.ts";
@@ -40,7 +40,7 @@ export const CALL_REFUSAL_STATUS: Readonly<Record<(typeof CALL_REFUSALS)[number]
 
 export interface CallRefusal {
   readonly code: (typeof CALL_REFUSALS)[number];
-  /** One sentence that says what to change. */
+  /** One sentence with the change that the caller should make. */
   readonly message: string;
 }
 
@@ -105,7 +105,7 @@ function toEvent(type: CallType, call: JsonObject, fields: CallFields, arrival: 
       event,
       name: toText(fields.name),
       groupId: toId(fields.groupId),
-      // Without a `previousId` the alias is that of a visitor who was anonymous until then.
+      // Without a `previousId` the alias is for the visitor's anonymous id.
       previousId: type === "alias" ? (toId(fields.previousId) ?? anonymousId) : null,
       ...fragments,
     },

@@ -1,8 +1,8 @@
 /**
  * Fragments: pieces of a caller's JSON as text.
  *
- * JF1  A fragment is what `JSON.stringify` makes of a value that `JSON.parse` made, so it is a fixed point: parsing it
- *      and stringifying that gives the same text. An object that is joined from plain keys and fragments is a fragment
+ * JF1  A fragment is the output of `JSON.stringify` for a value of `JSON.parse`, so it is a fixed point: parsing it and
+ *      stringifying the value gives the same text. An object that is joined from plain keys and fragments is a fragment
  *      too.
  * JF2  No fragment nests deeper than `MAX_NESTING`, so that no reader of it, ours or a receiver's, runs out of stack.
  */
@@ -17,7 +17,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** How deep a call may nest objects and arrays, its own object included. The strictest common JSON parsers take 100. */
 export const MAX_NESTING = 100;
 
-/** True for what JSON calls an object. */
+/** True for a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

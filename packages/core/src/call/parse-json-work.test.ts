@@ -1,9 +1,9 @@
-/** What parsing keys with escapes takes, by what is looked at and copied, and not by the clock. */
+/** Work of parsing keys with escapes, by characters looked at and copied, and not by the clock. */
 import { afterEach, expect, it } from "vitest";
 import { MAX_STAND_INS, parseJson } from "./parse-json.ts";
 
 type Method = (this: unknown, ...args: readonly unknown[]) => unknown;
-/** What a call looks at, in letters or elements. */
+/** The letters or elements that a call looks at. */
 type Cost = (self: unknown, args: readonly unknown[], result: unknown) => number;
 
 const lengthOf = (value: unknown) => (value as ArrayLike<unknown>).length;
@@ -32,7 +32,7 @@ afterEach(() => {
   restores = [];
 });
 
-/** What is looked at and copied while a text is parsed. */
+/** The characters looked at and copied while a text is parsed. */
 function workOf(text: string): number {
   let work = 0;
   for (const [prototype, costs] of COSTS) {

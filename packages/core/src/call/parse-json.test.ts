@@ -58,7 +58,7 @@ describe("parseJson", () => {
   describe("of text that nests deeper than anything that is accepted", () => {
     const levelsOf = (value: unknown): number =>
       typeof value === "object" && value !== null ? 1 + Math.max(0, ...Object.values(value).map(levelsOf)) : 0;
-    /** Arrays and objects in one another, and beside each what is not deep. */
+    /** Arrays and objects in one another, and a shallow value beside each. */
     const nested = (levels: number, beside: string, brackets: readonly (readonly [string, string])[]): string => {
       const at = (level: number) => brackets[level % brackets.length] ?? ["[", "]"];
       const open = Array.from({ length: levels }, (_, level) => at(level)[0].replace("BESIDE", beside)).join("");
@@ -83,7 +83,7 @@ describe("parseJson", () => {
           const text = nested(depth, beside, brackets);
           const value = parseJson(text);
           expect(levelsOf(value)).toBeLessThanOrEqual(MAX_PARSED_NESTING);
-          // Cut, it is still as deep as that: who refuses it for its depth still does.
+          // The cut value is still that deep: a check that refused the depth still refuses it.
           if (depth > MAX_PARSED_NESTING) expect(levelsOf(value)).toBe(MAX_PARSED_NESTING);
           if (depth <= MAX_PARSED_NESTING - 3) expect(JSON.stringify(value)).toBe(text);
         }),

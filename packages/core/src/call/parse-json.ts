@@ -5,7 +5,7 @@
  * expects from an object of the same shape, and takes that one when the letters agree: after `{"a":0,"\\":0}` the key
  * of `{"a":0,"\n":0}` comes out as a backslash (docs/decisions/2026-11-21-keys-with-a-backslash.md). So `parseJson`
  * first rewrites each such key without escapes. A key that cannot be written without one gets a stand-in, and the
- * parsed objects get the key back. Each pass is linear. Stand-ins cost several times what the parsed tree does, so a
+ * parsed objects get the key back. Each pass is linear. Stand-ins cost several times as much as the parsed tree, so a
  * text may have `MAX_STAND_INS` of them.
  *
  * PJ1  No value that comes out nests deeper than `MAX_PARSED_NESTING`, whatever the text: deeper objects and arrays are
@@ -40,8 +40,9 @@ export interface StandInBudget {
 }
 
 /**
- * What `JSON.parse` should answer, cut off where it is too deep (PJ1). Throws its SyntaxError, and `invalid_input` when
- * the texts that are parsed with the same `budget` have more than `MAX_STAND_INS` keys that need a stand-in.
+ * Parses as `JSON.parse` does, but cuts the value off where it is too deep (PJ1). Throws its SyntaxError, and
+ * `invalid_input` when the texts that are parsed with the same `budget` have more than `MAX_STAND_INS` keys that need a
+ * stand-in.
  */
 export function parseJson(text: string, budget: StandInBudget = { left: MAX_STAND_INS }): unknown {
   const written = text.includes("\\") ? writeKeysOut(text, budget) : null;
@@ -55,7 +56,7 @@ function parseWritten(text: string, written: WrittenOut | null): unknown {
   try {
     return JSON.parse(written.text);
   } catch {
-    // The original text is parsed for its error, whose position is then right.
+    // Parses the original text again for an error with the right position.
     return JSON.parse(text);
   }
 }
@@ -72,7 +73,7 @@ interface WrittenOut {
  */
 function writeKeysOut(text: string, budget: StandInBudget): WrittenOut | null {
   let rewritten = "";
-  /** What each key as it stood in the text is replaced by. */
+  /** The stand-in for each key, by the key as the text writes it. */
   const writtenFor = new Map<string, string>();
   const standIns = new Map<string, string>();
   const names: string[] = [];

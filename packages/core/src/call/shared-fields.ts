@@ -76,8 +76,7 @@ export function mergedFragment(shared: SharedContext | null, own: JsonObject, le
 }
 
 /**
- * The shared fragment with the own members in the places that an object gives them: each in that of its key, if it has
- * one.
+ * The shared fragment with the own members in the places that an object gives them: an overridden key keeps its place.
  */
 function withMembers(shared: SharedContext, own: JsonObject, keys: readonly string[]): string {
   const { json, members } = shared;

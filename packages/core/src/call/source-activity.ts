@@ -1,4 +1,4 @@
-/** What ingest counts of a source, as `posthaste.source-activity` has it. */
+/** The counts that ingest keeps of a source, as `posthaste.source-activity` has them. */
 
 /** The source id of requests without a write key, or with a key that no source has. */
 export const UNKNOWN_SOURCE_ID = "unknown";
@@ -19,7 +19,7 @@ export interface RefusedRequest {
   readonly unknownKey: string | null;
 }
 
-/** One record of `posthaste.source-activity`: what one process counted of one source within some seconds. */
+/** One record of `posthaste.source-activity`: one process's counts of one source within some seconds. */
 export interface SourceActivity {
   readonly sourceId: string;
   /** The name that the counting process drew at its start. */

@@ -29,7 +29,7 @@ function problems(patch: SettingsPatch, from = stored): string[] {
     : [];
 }
 
-/** What the API shows of settings, secrets masked. */
+/** The settings as the API shows them, secrets masked. */
 const shown = (settings: DestinationSettings): SettingsPatch => ({
   sharedSecret: { set: settings.secrets.active !== null },
   settle: settings.settle,

@@ -32,7 +32,7 @@ export type SettingsChange =
   | { readonly outcome: "changed"; readonly settings: DestinationSettings }
   | { readonly outcome: "refused"; readonly problems: readonly SettingsProblem[] };
 
-/** `patch` has passed `destinationSettingsInput`; what can still be refused is a mask without a stored value. */
+/** `patch` has passed `destinationSettingsInput`; only a mask without a stored value can still be refused. */
 export function changeSettings(stored: DestinationSettings, patch: SettingsPatch): SettingsChange {
   const problems: SettingsProblem[] = [];
   const settings: DestinationSettings = {

@@ -13,7 +13,7 @@ export type SettleRule = (typeof SETTLE_RULES)[number];
 export const RESPONSE_LOGS = ["failures", "all", "off"] as const;
 export type ResponseLog = (typeof RESPONSE_LOGS)[number];
 
-/** What request bodies carry: the documented shapes, or also the other fields that the call had. */
+/** The content of request bodies: the documented shapes, or also the other fields that the call had. */
 export const PAYLOADS = ["documented", "full"] as const;
 export type Payload = (typeof PAYLOADS)[number];
 

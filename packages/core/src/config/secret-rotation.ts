@@ -14,7 +14,7 @@ export type SecretStage = (typeof SECRET_STAGES)[number];
 
 export const NO_SECRETS: SharedSecrets = { active: null, next: null, previous: null };
 
-/** What a step came to: the secrets after it, or why it is refused. */
+/** The result of a step: the secrets after it, or the reason of its refusal. */
 export type RotationStep =
   | { readonly outcome: "accepted"; readonly secrets: SharedSecrets }
   | { readonly outcome: "refused"; readonly reason: string };

@@ -1,4 +1,4 @@
-/** Deletion requests: whom each concerns, and which notifications it becomes. */
+/** Deletion requests: the users of each, and the notifications that it becomes. */
 
 export const DELETION_STATES = [
   /** The request is on record: it will be carried out, by the next process if this one ends. */
@@ -14,7 +14,7 @@ export interface DeletionReceivers {
   readonly destinationIds: readonly string[];
 }
 
-/** One record of `posthaste.deletions`; its fields are those of `schemas/deletion.avsc`. */
+/** One record of `posthaste.deletions`; `schemas/deletion.avsc` defines its fields. */
 export interface Deletion {
   readonly id: string;
   readonly state: DeletionState;
@@ -43,8 +43,8 @@ export interface Notification {
 }
 
 /**
- * The message id of the event that tells a source's destinations of a user. It is the same whoever sends the event and
- * however often, so that the router and receivers know a repeat. `index` is the user's place in the request.
+ * The message id of the event that tells a source's destinations of a user. It is the same for every sender and every
+ * repeat, so that the router and receivers recognise a repeat. `index` is the user's place in the request.
  */
 export function notificationId(deletionId: string, sourceId: string, index: number): string {
   return index === 0 ? `${deletionId}:${sourceId}` : `${deletionId}:${sourceId}:${index}`;

@@ -11,7 +11,7 @@
 
 /**
  * The digest of a text, as text with one byte in each character, of which the first 16 stand for the whole. SHA-256 in
- * Node's `binary` encoding has this form. Whoever chooses texts must not be able to find two of one digest.
+ * Node's `binary` encoding has this form. An attacker who chooses texts must not be able to find two of one digest.
  */
 export type DigestOf = (text: string) => string;
 

@@ -27,7 +27,7 @@ const NOTHING: Event = {
 const suppressed = new Set([suppressionKey("src_1", "gone")]);
 const alias = (userId: string, previousId: string): Event => ({ ...NOTHING, type: "alias", userId, previousId });
 
-/** What delivery asks of the delivery that an event became. */
+/** Delivery's question about the delivery that an event became. */
 function isItsDeliverySuppressed(users: ReadonlySet<string>, event: Event): boolean {
   const delivery = { sourceId: event.sourceId, destinationId: "dst_1", type: event.type };
   const bodyText = () => toWebhookBody(event);

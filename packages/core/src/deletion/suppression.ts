@@ -10,7 +10,7 @@ import { deliveryKey, eventKey } from "../routing/partition-key.ts";
  */
 export const SUPPRESSION_LEASE_MS = 10_000;
 
-/** One record of `posthaste.suppressions`; its fields are those of `schemas/suppression.avsc`. */
+/** One record of `posthaste.suppressions`; `schemas/suppression.avsc` defines its fields. */
 export interface Suppression {
   readonly sourceId: string;
   readonly userId: string;
@@ -43,7 +43,7 @@ export function isEventSuppressed(suppressed: SuppressedUsers, event: Event): bo
   return type === "alias" && previousId !== null && suppressed.has(suppressionKey(sourceId, previousId));
 }
 
-/** What tells which users a delivery is about: its record's key, and the body of an alias. */
+/** The fields that tell which users a delivery is about: its record's key, and the body of an alias. */
 export interface DeliveryOfUser {
   readonly delivery: Pick<Delivery, "sourceId" | "destinationId" | "type">;
   /** The record's key, as `deliveryKey` makes it; null for a record without a key, which is about nobody. */

@@ -1,5 +1,5 @@
 /**
- * The history of a delivery: its attempts that failed, each with what its URLs answered.
+ * The history of a delivery: its attempts that failed, each with the answers of its URLs.
  *
  * The history is a text that rides in a record header from retry to retry, so that a deferral passes it on unread. The
  * text is a JSON object `{"u": [url, …], "a": [[attempt, startedAtMs, replayId, [[index of the URL, status, error, ms],
@@ -41,7 +41,7 @@ export function encodeHistory(attempts: readonly PastAttempt[]): string | null {
   return JSON.stringify({ u: urls, a: rows });
 }
 
-/** Reads what `encodeHistory` wrote, oldest first; nothing for null and for any other text (AH1). */
+/** Reads the text of `encodeHistory`, oldest first; nothing for null and for any other text (AH1). */
 export function decodeHistory(text: string | null): readonly PastAttempt[] {
   if (text === null) return NOTHING;
   try {

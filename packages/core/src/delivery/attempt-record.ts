@@ -1,4 +1,4 @@
-/** The attempt log: which attempts were made, what came of each, and the first deferrals. */
+/** The attempt log: the attempts, the outcome of each, and the first deferrals. */
 import type { EventType, Other } from "../event/event.ts";
 import type { DeferredCause } from "./deferred-cause.ts";
 import type { AttemptOutcome } from "./outcome.ts";
@@ -17,8 +17,8 @@ export interface UrlAttempt {
 }
 
 /**
- * What the records of an attempt and of a deferral say of their delivery: what it is, where it came from, where its
- * record stands. The fields from `receivedAtMs` on are null in entries of an earlier release.
+ * The fields of an attempt's or deferral's record that describe its delivery: identity, origin, and the place of its
+ * record. The fields from `receivedAtMs` on are null in entries of an earlier release.
  */
 export interface LoggedDelivery {
   readonly messageId: string;
@@ -47,7 +47,7 @@ export interface LoggedDelivery {
   readonly replayId: string | null;
 }
 
-/** What was published because of an attempt. */
+/** A record that was published because of an attempt. */
 export interface LoggedFollowUp {
   readonly kind: "retry" | "dead_letter" | Other;
   /** The URLs that it is for; null for all that the attempt owed. */
@@ -90,8 +90,8 @@ export interface DeferralRecord extends LoggedDelivery {
 }
 
 /**
- * One record of `posthaste.attempts`: the attempts and first deferrals of one flush; its fields are those of
- * `schemas/attempt-batch.avsc`.
+ * One record of `posthaste.attempts`: the attempts and first deferrals of one flush; `schemas/attempt-batch.avsc`
+ * defines its fields.
  */
 export interface AttemptBatch {
   readonly attempts: readonly AttemptRecord[];

@@ -8,7 +8,7 @@ export const DEFAULT_RETRY_DELAYS_MS: readonly number[] = [
 /** A due record leaves its retry topic within a second, its jitter included. */
 const LONGEST_JITTER_MS = 900;
 
-/** What a delivery's jitter depends on. */
+/** The terms that a delivery's jitter depends on. */
 export interface JitterTerms {
   /** The delay of the delivery's retry topic. */
   readonly delayMs: number;

@@ -21,7 +21,7 @@ export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 export const REASON_CLASSES = [
   /** The receiver: it fails, does not answer, or refuses the request. */
   "receiver",
-  /** What an operator set or asked for: a URL, a header, a secret, a destination that is off, a deletion. */
+  /** An operator's setting or request: a URL, a header, a secret, a destination that is off, a deletion. */
   "configuration",
   /** Posthaste itself, or the network that it runs in. */
   "pipeline",
@@ -33,7 +33,7 @@ export const URL_REMOVED = "url_removed";
 /** The error of a URL that was still owed when its delivery was given up without an attempt. */
 export const NOT_ATTEMPTED = "not_attempted";
 
-/** What a URL answered. */
+/** A URL's answer. */
 export interface DeadUrl {
   readonly url: string;
   /** Null when no status arrived. */
@@ -54,7 +54,7 @@ export interface PastAttempt {
   readonly urls: readonly DeadUrl[];
 }
 
-/** One record of `posthaste.dead-letters`; its fields are those of `schemas/dead-letter.avsc`. */
+/** One record of `posthaste.dead-letters`; `schemas/dead-letter.avsc` defines its fields. */
 export interface DeadLetter extends Delivery {
   readonly reason: DeadLetterReason | Other;
   /** `other` in a dead letter from before classes. */
@@ -65,7 +65,7 @@ export interface DeadLetter extends Delivery {
   /** The first failed attempt or the first deferral; null when there was neither. */
   readonly windowStartMs: number | null;
   /**
-   * What the URLs answered in the attempt that ended the delivery; empty when it was given up without an attempt, even
+   * The answers of the URLs in the attempt that ended the delivery; empty when it was given up without an attempt, even
    * after earlier ones. Under `settle: each` only the URLs that are dead, and those that were still owed when the
    * delivery was given up without an attempt.
    */
@@ -94,7 +94,7 @@ export interface DeadLetter extends Delivery {
 }
 
 /**
- * What the delivery's URLs answered last: in the attempt that ended it or, where it was given up without one, in the
+ * The last answers of the delivery's URLs: in the attempt that ended it or, where it was given up without one, in the
  * newest attempt before. Filters, lists and headers take a dead letter's errors and statuses from these answers.
  */
 export function lastAnswers({ lastAttempt, history }: Pick<DeadLetter, "lastAttempt" | "history">) {

@@ -3,7 +3,7 @@ import type { EventType, Other } from "../event/event.ts";
 
 /**
  * Where a delivery came from: the events topic's topic generation, the partition, and the offset. Together with the
- * destination id it names the delivery for ever, whoever wrote it and however often (rules D1 to D3).
+ * destination id it names the delivery for ever, however often any process writes it (rules D1 to D3).
  */
 export interface Origin {
   /** The topic generation (`originTopicGenerationOf` of origin.ts). */
@@ -13,8 +13,7 @@ export interface Origin {
 }
 
 /**
- * One delivery as it stands in `posthaste.deliveries` and the retry topics; its fields are those of
- * `schemas/delivery.avsc`.
+ * One delivery as it stands in `posthaste.deliveries` and the retry topics; `schemas/delivery.avsc` defines its fields.
  */
 export interface Delivery {
   readonly messageId: string;
@@ -47,7 +46,10 @@ export interface Replay {
   readonly from: string | null;
 }
 
-/** What a delivery has been through. It rides in the headers of retry records (W2), so that no crash resets it. */
+/**
+ * The earlier attempts and deferrals of a delivery. It rides in the headers of retry records (W2), so that no crash
+ * resets it.
+ */
 export interface DeliveryProgress {
   /** Attempts made so far; 0 for a delivery that was never sent. */
   readonly attempts: number;

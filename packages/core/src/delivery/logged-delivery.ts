@@ -1,4 +1,4 @@
-/** What the attempt log and a verdict say of a delivery. */
+/** The facts of a delivery that the attempt log and a verdict share. */
 import { userKeyOf } from "../routing/partition-key.ts";
 import { shortName } from "../routing/short-name.ts";
 import type { LoggedDelivery } from "./attempt-record.ts";

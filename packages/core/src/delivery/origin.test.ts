@@ -18,7 +18,7 @@ const delivery = (originIncarnation: number, originPartition: number, originOffs
   destinationId,
 });
 
-/** What one events partition becomes in one deliveries partition: rising offsets, some with several destinations. */
+/** The records of one events partition in one deliveries partition: rising offsets, some with several destinations. */
 const written = fc
   .array(fc.uniqueArray(fc.constantFrom("a", "b", "c", "d"), { minLength: 0, maxLength: 4 }), { maxLength: 12 })
   .map((events) => events.flatMap((ids, offset) => ids.sort().map((id) => ({ offset, id }))));

@@ -11,9 +11,9 @@
  * O2  The checkpoint holds the newest `KEPT_TOPIC_GENERATIONS` topic generations of an events partition; a record of an
  *     older one counts as new. Forgetting costs repeats, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.
- * O4  The text of the checkpoint keeps to `MAX_STATE_BYTES`. `encode` leaves out what does not fit, so that it costs
- *     repeats and never a record: first destination ids, so that all deliveries of the entry's greatest event count as
- *     new, then whole entries, those that were noted longest ago.
+ * O4  The text of the checkpoint keeps to `MAX_STATE_BYTES`. `encode` drops state for size, at the cost of repeats,
+ *     never of a record: first destination ids, so that all deliveries of the entry's greatest event count as new, then
+ *     whole entries, the oldest first.
  */
 import { MAX_STATE_BYTES } from "../window/commit-metadata.ts";
 import { DigitReader, fixed, varint, widthOf } from "../window/digits.ts";
@@ -26,10 +26,10 @@ export const NO_TOPIC_GENERATION = -1;
 const MOST_PARTITIONS = 65_536;
 
 /**
- * The topic generation that a router writes into origins: that of the events topic, and the number of partitions that
- * the router places deliveries on. With another number the deliveries of one event lie elsewhere, so that routers which
- * place differently must not be compared: a delivery that one of them had not written yet would count as a repeat. So
- * growing the deliveries topic costs repeats, never a record.
+ * The topic generation that a router writes into origins: the events topic's generation combined with the number of
+ * partitions for deliveries. With another number the deliveries of one event lie elsewhere, so that routers which place
+ * differently must not be compared: a delivery that one of them had not written yet would count as a repeat. So growing
+ * the deliveries topic costs repeats, never a record.
  */
 export function originTopicGenerationOf(eventsTopicGeneration: number, deliveryPartitions: number): number {
   return eventsTopicGeneration * MOST_PARTITIONS + deliveryPartitions;
@@ -192,7 +192,7 @@ function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The destination ids that fit, those of most entries first, each with its number from 1. */
+/** The destination ids that fit, first from the entries with most ids, each with its number from 1. */
 function idsThatFit(entries: readonly Greatest[], freeBytes: number): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { destinationId } of entries) uses.set(destinationId, (uses.get(destinationId) ?? 0) + 1);
@@ -225,7 +225,7 @@ function encodeGroups(groups: readonly Group[], ids: ReadonlyMap<string, number>
 
 const GROUP = /^([0-9a-z]{1,11}):([0-9a-z]{1,11}):([A-Za-z0-9_-]*)$/;
 
-/** Reads what `encode` wrote. What cannot be read is left out: a lost checkpoint costs repeats, never a record (D3). */
+/** Reads the text of `encode`. Unreadable parts are dropped: a lost checkpoint costs repeats, never a record (D3). */
 export function decodeOriginCheckpoint(text: string, onDropped?: (dropped: Dropped) => void): OriginCheckpoint {
   const checkpoint = new OriginCheckpoint(onDropped);
   const [idsText = "", ...groups] = text.split(";");

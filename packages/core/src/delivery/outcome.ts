@@ -2,7 +2,7 @@
  * The table of outcomes, and how the URLs of one attempt are judged together.
  *
  * A request ends with a status or with an error of the closed list below, and is delivered, retryable or permanent.
- * `settle` turns the results of all URLs into what follows.
+ * `settle` turns the results of all URLs into a settlement.
  */
 
 import type { SettleRule } from "../config/destination.ts";
@@ -23,7 +23,7 @@ export const REQUEST_ERRORS = [
   "dns_failure",
   /** The handshake failed, most often because of the certificate; nothing of the request was sent. */
   "tls_failure",
-  /** What came back is not HTTP/1.1, or its headers are too large. */
+  /** The answer is not HTTP/1.1, or its headers are too large. */
   "bad_response",
   /** The answer takes more bytes or pieces than an answer may. An answered request may have this error too. */
   "answer_over_budget",
@@ -57,7 +57,7 @@ export function obeysRetryAfter(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** What `settle` needs of one URL's result. */
+/** The part of one URL's result that `settle` needs. */
 export interface UrlOutcome {
   readonly url: string;
   readonly outcome: AttemptOutcome;
@@ -82,7 +82,7 @@ export interface DeadPart {
   readonly reason: Extract<DeadLetterReason, "rejected_by_receiver" | "address_refused">;
 }
 
-/** What an attempt came to, and what follows from it. Under `any` at most one part is not empty. */
+/** The result of an attempt, and the follow-ups of it. Under `any` at most one part is not empty. */
 export interface Settlement {
   /** delivered: nothing follows. retryable: at least one retry follows. permanent: only dead letters follow. */
   readonly outcome: AttemptOutcome;

@@ -24,7 +24,7 @@ const defer = (progress: DeliveryProgress, nowMs: number, waiting = 0, notBefore
 
 interface Situation {
   readonly schedule: RetrySchedule;
-  /** What each failed attempt is answered: `Retry-After`, in ms. */
+  /** `Retry-After` of each failed attempt's answer, in ms. */
   readonly afterMs: number;
   /** Records come this much later than they are due. */
   readonly latenessMs: number;
@@ -276,7 +276,7 @@ describe("whatever the schedule and the moments", () => {
         const afterMs = Math.max(0, any.windowMs + beyondMs);
         const [firstMs = 0] = any.delaysMs;
         const smallestMs = Math.min(...any.delaysMs);
-        // Only what the schedule still leaves an attempt is tried again, and it must leave time for records to arrive
+        // An attempt is only tried again where the schedule leaves one, and it must leave time for records to arrive
         // late.
         fc.pre(firstMs + 1000 < any.windowMs && afterMs >= any.windowMs - smallestMs);
         const { attemptsMs, reason } = simulate({

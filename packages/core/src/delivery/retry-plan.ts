@@ -1,5 +1,5 @@
 /**
- * What follows when a delivery was not delivered: the retry topic that it waits in, or the reason why it waits no more.
+ * The plan for a delivery that was not delivered: the retry topic that it waits in, or the reason of its dead letter.
  *
  * The retry window starts with the first failed attempt or the first deferral, whichever is earlier (I3), and no delay
  * is chosen that would pass its end. A retry topic has one fixed delay, so that any other wait is made of several (W5).
@@ -61,7 +61,7 @@ export interface FailedAttempt {
   readonly urls: readonly string[] | null;
 }
 
-/** What follows an attempt that failed and may work later. The plan's `progress` counts that attempt. */
+/** Plans the follow-up of an attempt that failed and may work later. The plan's `progress` counts that attempt. */
 export function planRetry({ schedule, progress, nowMs, notBeforeMs, urls }: FailedAttempt): RetryPlan | DeadPlan {
   const started = startWindow(progress, schedule, nowMs);
   const counted: DeliveryProgress = { ...started, attempts: progress.attempts + 1, notBeforeMs: null, urls };
@@ -91,7 +91,7 @@ export interface Deferral {
   readonly waiting: number;
 }
 
-/** What follows when a delivery is deferred. The progress of a retry counts the deferral and no attempt. */
+/** Plans the follow-up of a deferral. The progress of a retry counts the deferral and no attempt. */
 export function planDeferral(deferral: Deferral): RetryPlan | DeadPlan | LastAttemptPlan {
   const { schedule, progress, nowMs, waiting } = deferral;
   const started = startWindow(progress, schedule, nowMs);
@@ -124,8 +124,8 @@ export interface Hold {
 }
 
 /**
- * Holds a delivery until the operator has mended what only an operator can (this process lacks a secret's key). The
- * retry window does not start meanwhile, and does not end before the delivery is back.
+ * Holds a delivery until the operator has mended a fault that only an operator can mend (this process lacks a secret's
+ * key). The retry window does not start meanwhile, and does not end before the delivery is back.
  */
 export function planHold({ schedule, progress, nowMs }: Hold): RetryPlan {
   const plan = planAdmissionHold({ schedule, progress });

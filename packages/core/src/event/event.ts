@@ -1,4 +1,4 @@
-/** An event: what a source sent, after ingest has checked and completed it. */
+/** An event: a source's call after ingest has checked and completed it. */
 
 /** The seven types of events. Six are calls; control makes a `delete` from a deletion request. */
 export const EVENT_TYPES = ["page", "screen", "identify", "track", "alias", "group", "delete"] as const;
@@ -12,7 +12,7 @@ export const OTHER = "other";
 export type Other = typeof OTHER;
 
 /**
- * One event as it stands in `posthaste.events`; its fields are those of `schemas/event.avsc`.
+ * One event as it stands in `posthaste.events`; `schemas/event.avsc` defines its fields.
  *
  * The caller's JSON travels serialised (`*Json`: the output of `JSON.stringify`, a fixed point of parse and
  * stringify), so that neither the router nor delivery parses it again.

@@ -1,5 +1,5 @@
 /**
- * What each delivery process says of its destinations and of itself in `posthaste.destination-health`. The newest
+ * The reports of each delivery process on its destinations and on itself in `posthaste.destination-health`. The newest
  * record of a key replaces the ones before, so every count is a sum from its start.
  */
 import type { DeferredCause } from "../delivery/deferred-cause.ts";
@@ -18,7 +18,7 @@ export interface LastAnswer {
   readonly durationMs: number;
 }
 
-/** What a process knows of one URL of a destination. Moments are ms since the epoch. */
+/** A process's knowledge of one URL of a destination. Moments are ms since the epoch. */
 export interface HealthOfUrl {
   readonly url: string;
   readonly breaker: BreakerState | Other;
@@ -56,7 +56,7 @@ export interface FailedRequests {
   readonly count: number;
 }
 
-/** What a process knows of one destination. Moments are ms since the epoch. */
+/** A process's knowledge of one destination. Moments are ms since the epoch. */
 export interface DestinationHealth extends HealthCounts {
   readonly countedSinceMs: number;
   /** When an attempt last delivered, and when one last failed; null before the first. */

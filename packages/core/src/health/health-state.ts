@@ -1,5 +1,5 @@
 /**
- * The state of a destination, by what all delivery processes say of it.
+ * The state of a destination, from the reports of all delivery processes.
  *
  * HJ1  A destination is *off* when its configuration says so; else *open* while a breaker of any process is not closed;
  *      else *failing* when more than `FAILING_SHARE` of the attempts of five minutes failed, or the newest attempt
@@ -60,7 +60,7 @@ export interface JudgedHealth {
   readonly deliversAgainSinceMs: number | null;
 }
 
-/** What a destination still owes; null where that is not known. */
+/** The deliveries that a destination still owes; null where that is not known. */
 export interface OwedDeliveries {
   /** Its dead letters that were not delivered since. */
   readonly openDeadLetters: number | null;
@@ -73,7 +73,7 @@ export function isFailingShare({ delivered, failed }: Pick<RecentAttempts, "deli
   return failed > FAILING_SHARE * (delivered + failed);
 }
 
-/** HJ1. `held`: what each process that counts says. */
+/** HJ1. `held`: the report of each process that counts. */
 export function judgeHealth(
   destination: JudgedDestination,
   held: readonly DestinationHealth[],
@@ -108,7 +108,7 @@ export function judgeHealth(
   return { ...nothing, state: "healthy", sinceMs };
 }
 
-/** Whether it delivers again though it counts as failing, so that HJ3 asks what it owes. */
+/** Whether the destination delivers again though it counts as failing, so that HJ3 asks for its owed deliveries. */
 export function isRecovered({ deliversAgainSinceMs }: JudgedHealth): boolean {
   return deliversAgainSinceMs !== null;
 }

@@ -1,4 +1,4 @@
-/** Merges what several processes say of the URLs of one destination. */
+/** Merges the reports of several processes on the URLs of one destination. */
 import type { BreakerState } from "../isolation/circuit-breaker.ts";
 import type { DestinationHealth, HealthOfUrl } from "./health-record.ts";
 

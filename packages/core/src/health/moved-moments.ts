@@ -1,7 +1,7 @@
-/** What a process says of a destination whose clock is off, by another clock. */
+/** Moves the moments of a process's report from that process's clock, which may be off, to another clock. */
 import type { DestinationHealth, HealthOfUrl } from "./health-record.ts";
 
-/** With every moment that much earlier; what is counted stays. */
+/** Moves every moment back by `byMs`; counts stay. */
 export function movedBack(health: DestinationHealth, byMs: number): DestinationHealth {
   if (byMs === 0) return health;
   const moved = (atMs: number | null): number | null => (atMs === null ? null : atMs - byMs);

@@ -3,7 +3,7 @@ import type { DestinationHealth } from "./health-record.ts";
 import { isFailingShare } from "./health-state.ts";
 import { LATENCY_BUCKETS } from "./latency-counts.ts";
 
-/** What was counted within a time. */
+/** Counts within a time. */
 export interface Counted {
   readonly delivered: number;
   readonly retryable: number;
@@ -20,8 +20,8 @@ const STEPS = 60;
 const LATENCY_STEPS = 6;
 
 /**
- * What a process counted between two records of one key; `before` is undefined for the first record that is known. A
- * first record whose counts began long ago adds nothing, since nobody knows when its counts came about.
+ * Subtracts the counts of two records of one process's key; `before` is undefined for the first known record. A first
+ * record whose counts began long ago adds nothing, since nobody knows when its counts came about.
  */
 export function countsSince(
   before: DestinationHealth | undefined,

@@ -4,7 +4,7 @@ import { countedFrom } from "./recent-counts.ts";
 
 const STEPS = 60;
 
-/** What failed between two records of one process's key, as `countsSince` counts. */
+/** The failures between two records of one process's key, as `countsSince` counts. */
 export function failuresSince(
   before: DestinationHealth | undefined,
   now: DestinationHealth,

@@ -1,4 +1,4 @@
-/** What holds of admission whatever arrives, ends, waits and changes, in any order. */
+/** Invariants of admission for any order of arrivals, ends, waits and changes. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

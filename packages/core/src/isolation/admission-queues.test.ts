@@ -1,4 +1,4 @@
-/** Rules: AD1 to AD4 of admission.ts, for what waits in several queues and for a rate. */
+/** Rules: AD1 to AD4 of admission.ts, for deliveries that wait in several queues and for a rate. */
 import { describe, expect, it } from "vitest";
 import {
   A,
@@ -19,7 +19,7 @@ import {
 const ofA = { owed: [A], isRetry: false };
 const ofB = { owed: [B], isRetry: false };
 
-/** Uses up the capacity of a URL; answers what was given for it. */
+/** Uses up the capacity of a URL; returns the permits given for it. */
 function fillUrl(admission: Admission, url: string, nowMs: number): readonly Given[] {
   const permits: Given[] = [];
   const health = admission.urls.find((each) => each.url === url);

@@ -228,7 +228,7 @@ describe("admission to one URL", () => {
     if (fifth === null) throw new Error("nothing waited");
     finish(fifth, "failed", 10);
     expect(failing.urls[0]?.breaker.state).toBe("open");
-    // Who waits first meets the breaker first; the rest is overdue.
+    // The first waiter meets the breaker first; the rest is overdue.
     expect(failing.next(10)?.deferred).toMatchObject([{ cause: "breaker_open" }]);
     expect(arrive(failing, 11, ALONE)).toEqual(["breaker_open"]);
     expect(failing.waiting).toBe(0);
@@ -318,7 +318,7 @@ describe("admission of last attempts", () => {
     for (let index = 0; index < 15; index++) expect(arrive(admission, 0, ALONE)).toBeNull();
     expect(admission.admitLast(one, 0)).toBeNull();
     expect(admission.next(1000)).toMatchObject({ isLast: true });
-    // What was served or given out is ahead of nobody.
+    // A delivery that was served or given out is ahead of nobody.
     for (let index = 0; index < 10; index++) expect(admission.admitLast(one, 1000)).toBeNull();
     expect(admission.admitLast(one, 1000)).toBe("full");
     expect(admission.configure([A], "any")).toHaveLength(25);

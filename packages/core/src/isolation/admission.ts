@@ -30,7 +30,7 @@ import { UrlHealth, type UrlHealthSettings } from "./url-health.ts";
 import { WaitingQueue } from "./waiting-queue.ts";
 
 export interface AdmissionSettings extends UrlHealthSettings {
-  /** The smallest retry delay: what would wait longer in the window is deferred. */
+  /** The smallest retry delay: a delivery that would wait longer in the window is deferred. */
   readonly longestWaitMs: number;
 }
 
@@ -86,7 +86,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return this.#lines.some(({ health }) => health.unsettled > 0);
   }
 
-  /** No request is out and no delivery waits: whoever forgets the destination loses only what was learnt of it. */
+  /** No request is out and no delivery waits: forgetting the destination loses only its learnt limits. */
   get isEmpty(): boolean {
     return this.waiting === 0 && this.#lines.every(({ health }) => health.out === 0);
   }

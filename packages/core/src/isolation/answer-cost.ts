@@ -10,7 +10,7 @@
 const DEAR_MS = 0.5;
 const DEAR_TIMES = 16;
 const REST_TIMES = 9;
-/** Longer than a rest; it bounds what requests that were out together add up to. */
+/** Longer than a rest; it bounds the sum of the costs of requests that were out together. */
 const LONGEST_REST_MS = 1000;
 /** The weight of a new answer in the mean. */
 const SAMPLE_WEIGHT = 0.1;

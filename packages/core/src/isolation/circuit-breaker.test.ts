@@ -130,7 +130,7 @@ describe("a breaker", () => {
   });
 });
 
-/** What `admit` would answer, without its effect. */
+/** The answer of `admit`, without its effect. */
 function peek(breaker: CircuitBreaker, nowMs: number): string {
   const answer = breaker.admit(nowMs);
   if (answer === "probe") breaker.cancelProbe();

@@ -114,7 +114,7 @@ describe("an adaptive limit", () => {
   it("expects a queue to shrink by rounds that grow while it rises, and by equal rounds after", () => {
     const limit = new ConcurrencyLimit(SETTINGS);
     expect(limit.waitMs(60, 10)).toBeLessThan(60);
-    // Sixteen times the first is the most, after four rounds; what is left then is one round of it.
+    // Sixteen times the first is the most, after four rounds; one round of it is left then.
     expect(limit.waitMs(60 + 64, 10)).toBe(50);
     limit.congested(0, 1);
     expect(limit.waitMs(60, 10)).toBe(300);

@@ -22,7 +22,7 @@ function admissionIn(budget: ConnectionBudget): DestinationAdmission<AdmissionRe
   return admission;
 }
 
-/** Takes for new destinations of the state, one each, what they are let; answers how many were. */
+/** Takes the allowed requests for new destinations of the state, one each; returns their number. */
 function takeOneEach(budget: ConnectionBudget, state: HealthState): number {
   let begun = 0;
   while (begun < 1000 && budget.allows(1, 0, state)) {

@@ -14,9 +14,9 @@
  */
 
 /**
- * What this process knows of a URL. `unknown`: nothing came back yet, and no answer is overdue. `healthy`: requests get
- * an outcome in time, whatever it is. `suspect`: the last request timed out or was answered 429, or nothing comes back
- * from the requests that are out.
+ * This process's judgement of a URL. `unknown`: nothing came back yet, and no answer is overdue. `healthy`: requests
+ * get an outcome in time, whatever it is. `suspect`: the last request timed out or was answered 429, or nothing comes
+ * back from the requests that are out.
  */
 export type HealthState = "healthy" | "unknown" | "suspect";
 

@@ -26,7 +26,7 @@ export class DestinationRate {
     this.#bucket?.take(requests, nowMs);
   }
 
-  /** Gives back what was counted for requests that were not sent. */
+  /** Gives back the count of requests that were not sent. */
   giveBack(requests: number): void {
     this.#bucket?.giveBack(requests);
   }

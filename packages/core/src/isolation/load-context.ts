@@ -1,11 +1,13 @@
 /**
- * Whether a delivery may wait for a URL that cannot take it now, by how full its window is and by what other
- * destinations do (rules AD2 and AD3 of admission.ts).
+ * Decides whether a delivery may wait for a URL that cannot take it now, by the load of its window and by the activity
+ * of other destinations (rules AD2 and AD3 of admission.ts).
  */
 import type { DeferralCause } from "./permit.ts";
 import type { UrlHealth } from "./url-health.ts";
 
-/** How full the window of a delivery is, and what other destinations do in this process, at the moment of asking. */
+/**
+ * The load of the delivery's window, and the activity of other destinations in this process, at the moment of asking.
+ */
 export interface LoadContext {
   /** Within the last five minutes no delivery of another destination asked this process for admission. */
   readonly isAlone: boolean;

@@ -20,7 +20,7 @@ export interface DeferredPart {
   readonly notBeforeMs: number | null;
 }
 
-/** What a delivery tells admission. */
+/** The fields of a delivery that admission needs. */
 export interface AdmissionRequest {
   /** The URLs that the delivery still owes; null for all of the destination's. */
   readonly owed: readonly string[] | null;

@@ -3,7 +3,7 @@
 const PERIOD_MS = 60_000;
 
 /**
- * Owns: the least value of the current period of a minute, and that of the one before.
+ * Owns: the least value of the current period of a minute, and the least value of the period before.
  * SM1  `value` is the least that was noted within the last one to two periods; Infinity when nothing was.
  */
 export class SlidingMinimum {

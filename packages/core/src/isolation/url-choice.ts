@@ -1,6 +1,6 @@
 /**
  * Which of a delivery's URLs are called now, by the state of each and by the destination's settle rule. The choice
- * changes nothing but the permit's list of URLs that are skipped. Rules AD1 to AD5 are those of admission.ts.
+ * changes nothing but the permit's list of URLs that are skipped. admission.ts defines rules AD1 to AD5.
  *
  * UC1  Under `settle: any` a delivery goes when one of its sound URLs can take it. It waits for its other sound URLs
  *      too, unless they are healthy and have `limit.most` requests out or get no connection from the budget. A URL that
@@ -21,8 +21,8 @@ import type { Obstacle } from "./url-health.ts";
 export type LastingObstacle = Exclude<Obstacle, "soon">;
 
 /**
- * What becomes of a delivery now: the URLs to call (none when all were skipped), or the one URL that it waits for, or
- * why it is deferred.
+ * The choice for a delivery now: the URLs to call (none when all were skipped), or the one URL that it waits for, or
+ * the reason of its deferral.
  */
 export type UrlChoice<T extends AdmissionRequest> = readonly UrlLine<T>[] | UrlLine<T> | LastingObstacle;
 

@@ -38,9 +38,9 @@ import { RequestTimes } from "./request-times.ts";
 import { StallDetector } from "./stall-detector.ts";
 
 /**
- * What a request came to, for the URL's health. `delivered`: it was answered 2xx. `refused`: it is refused for good, by
- * a receiver that is well or before it was sent. `failed`: it broke, or the receiver says that it failed. `timed_out`:
- * no answer came in time. `throttled`: it was answered 429.
+ * A request's outcome, for the URL's health. `delivered`: it was answered 2xx. `refused`: it is refused for good, by a
+ * receiver that is well or before it was sent. `failed`: it broke, or the receiver says that it failed. `timed_out`: no
+ * answer came in time. `throttled`: it was answered 429.
  */
 export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | "throttled";
 
@@ -50,7 +50,7 @@ export type RequestOutcome = "delivered" | "refused" | "failed" | "timed_out" | 
  */
 export type RequestEnd = "well" | "over_budget" | "failed";
 
-/** What stands against any request to the URL now. `soon`: a `Retry-After` or a rest that ends within `SOON_MS`. */
+/** The reason why no request may go to the URL now. `soon`: a `Retry-After` or a rest that ends within `SOON_MS`. */
 export type Obstacle = "breaker_open" | "retry_after" | "soon";
 
 export interface UrlHealthSettings {
@@ -144,7 +144,7 @@ export class UrlHealth {
     return this.#shutUntilMs;
   }
 
-  /** No request is out, and nothing stands against the URL: whoever forgets it loses only what was learnt of it. */
+  /** No request is out, and no obstacle stands against the URL: forgetting it loses only its learnt limits. */
   isIdle(nowMs: number): boolean {
     return this.out === 0 && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
   }
@@ -160,8 +160,8 @@ export class UrlHealth {
   }
 
   /**
-   * Whether requests are out and nothing came back for 200 ms, or for one and a half times what they usually need if
-   * that is longer.
+   * Whether requests are out and no answer came for 200 ms, or for one and a half times their usual duration if that is
+   * longer.
    */
   get isQuiet(): boolean {
     return this.#isStalledFor(QUIET_MS);
@@ -186,7 +186,7 @@ export class UrlHealth {
     return Math.max(this.#shutUntilMs - nowMs, this.expectedWaitMs(ahead + 1, nowMs)) < BESIDE_WAIT_MS;
   }
 
-  /** What stands against any request now, or null. Asking takes no probe. */
+  /** The obstacle to any request now, or null. Asking takes no probe. */
   obstacle(nowMs: number): Obstacle | null {
     if (nowMs < this.#shutUntilMs) return this.#shutUntilMs - nowMs >= SOON_MS ? "retry_after" : "soon";
     if (!this.#breaker.canAdmit(nowMs)) return "breaker_open";

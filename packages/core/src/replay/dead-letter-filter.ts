@@ -1,4 +1,4 @@
-/** Filters of dead letters: what can be asked for, and which dead letters a filter fits. */
+/** Filters of dead letters: their fields, and the test whether a dead letter fits. */
 import type { DeadLetterReason, DeadUrl } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 
@@ -33,12 +33,12 @@ export interface DeadLetterFacts {
   readonly messageId: string;
   readonly type: EventType | Other;
   /**
-   * Whom the dead letter is about: the user id, else the anonymous id, and for an alias also the id that it replaces.
+   * The users of the dead letter: the user id, else the anonymous id, and for an alias also the id that it replaces.
    */
   readonly userIds: readonly string[];
   /** The event's name; null where it has none, or it is not known. */
   readonly event: string | null;
-  /** What the dead letter's URLs answered last (`lastAnswers`), as `errorOf` has it. */
+  /** The last answers of the dead letter's URLs (`lastAnswers`), as `errorOf` has them. */
   readonly errors: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export function deadLetterPlace({ partition, offset }: Pick<DeadLetterFacts, "pa
   return `${partition}:${offset}`;
 }
 
-/** What a URL answered, in one word: the code of its failure, else the status. */
+/** A URL's answer in one word: the code of its failure, else the status. */
 export function errorOf({ error, status }: Pick<DeadUrl, "error" | "status">): string {
   return error ?? String(status);
 }

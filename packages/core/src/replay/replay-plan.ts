@@ -1,10 +1,10 @@
-/** Plans: what a dry run counted, and for a replay how it is to be carried out (RP1 of `replay.ts`). */
+/** Plans: the dead letters that a dry run counted, and for a replay its settings (RP1 of `replay.ts`). */
 import type { DeadLetterReason } from "../delivery/dead-letter.ts";
 import type { EventType, Other } from "../event/event.ts";
 import type { DeadLetterFilter } from "./dead-letter-filter.ts";
 import type { ReplayDesiredState, SkippedCounts } from "./replay.ts";
 
-/** What the dead letters of a plan are for: to be sent again, or to be purged. */
+/** The purpose of a plan: to send its dead letters again, or to purge them. */
 export const PLAN_PURPOSES = ["replay", "purge"] as const;
 export type PlanPurpose = (typeof PLAN_PURPOSES)[number];
 

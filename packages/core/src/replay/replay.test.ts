@@ -31,7 +31,10 @@ interface Runner {
   isAlive: boolean;
 }
 
-/** The topic's two records, the dead letters, what the brokers got, and every process that was ever a runner. */
+/**
+ * The topic's two records, the dead letters, the records that the brokers got, and every process that was ever a
+ * runner.
+ */
 class World {
   readonly #deadLetters: readonly (readonly DeadLetterFact[])[];
   readonly #runners: Runner[] = [];

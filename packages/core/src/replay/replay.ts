@@ -3,7 +3,7 @@
  * the progress is another, which only the one runner writes.
  *
  * RP1  A plan names its dead letters for good: those between fixed offsets that fit its filter, but for the places that
- *      it leaves out. Whoever carries it out, whenever, sends no other dead letter.
+ *      it leaves out. Any runner, at any time, sends no other dead letter.
  * RP2  Progress belongs to one runner, by its generation: a runner that begins or goes on raises the generation, and a
  *      runner of an older generation may not write any more.
  * RP3  A runner sends at most `REPLAY_BATCH` dead letters beyond the progress that it last wrote. So a runner that ends
@@ -40,11 +40,11 @@ export const NONE_SKIPPED: SkippedCounts = {
   expired: 0,
 };
 
-/** What a caller wants of a plan. */
+/** The state that a caller desires of a plan. */
 export const REPLAY_DESIRED_STATES = ["planned", "running", "paused", "cancelled"] as const;
 export type ReplayDesiredState = (typeof REPLAY_DESIRED_STATES)[number];
 
-/** What the runner does or came to. `waiting`: the runner stopped in order, and the next one goes on. */
+/** The present or last state of the runner. `waiting`: the runner stopped in order, and the next one goes on. */
 export const RUN_STATES = ["waiting", "running", "paused", "cancelled", "done", "failed"] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
@@ -110,8 +110,8 @@ const TO: Readonly<Record<ReplayAct, ReplayDesiredState>> = {
 };
 
 /**
- * What is wanted after an act; null where the state does not allow the act. An act that asks for what is wanted already
- * is allowed, so that a caller may repeat it.
+ * The desired state after an act; null where the present state does not allow the act. An act for the present desired
+ * state is allowed, so that a caller may repeat it.
  */
 export function desiredStateAfter(
   act: ReplayAct,
@@ -145,7 +145,7 @@ export function sendableDeadLetters(progress: ReplayProgress, written: ReplayPro
   return batch - (progress.sent - written.sent);
 }
 
-/** What a runner did in one partition: it has passed every offset below `next`. */
+/** A runner's step in one partition: it has passed every offset below `next`. */
 export interface ReplayStep {
   readonly partition: number;
   readonly next: number;

@@ -116,8 +116,8 @@ describe("the full body", () => {
 });
 
 /**
- * JSON that callers can send, with what trips serialisers: keys that look like indices, `__proto__`, lone surrogates,
- * -0, 1e21.
+ * JSON that callers can send, with values that trip serialisers: keys that look like indices, `__proto__`, lone
+ * surrogates, -0, 1e21.
  */
 const hardString = fc.oneof(
   fc.string(),
@@ -135,7 +135,7 @@ const hardJson = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 const hardObject = fc.array(fc.tuple(hardString, hardJson), { maxLength: 6 }).map((entries) => {
-  // What ingest does with a caller's text: parse, then stringify.
+  // Ingest's treatment of a caller's text: parse, then stringify.
   const text = `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(",")}}`;
   return JSON.stringify(parseJson(text));
 });

@@ -1,6 +1,6 @@
 /**
- * A seeded 64-bit hash of text, as two halves of 32 bits, for sets of ids. Whoever knows the seed finds two texts of
- * one hash within a second, so ids that strangers choose are hashed under a seed that nobody outside the process knows.
+ * A seeded 64-bit hash of text, as two halves of 32 bits, for sets of ids. An attacker with the seed finds two texts of
+ * one hash within a second, so ids that callers choose are hashed under a secret seed of the process.
  */
 
 export interface Hash64 {

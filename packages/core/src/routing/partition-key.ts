@@ -3,7 +3,7 @@
  * one user to one destination.
  */
 
-/** Whom an event is about. An event that names nobody, which ingest refuses, would be a user of its own. */
+/** The user or visitor of an event. An event that names nobody, which ingest refuses, would be a user of its own. */
 export interface EventSubject {
   readonly userId: string | null;
   readonly anonymousId: string | null;

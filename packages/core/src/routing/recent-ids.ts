@@ -5,8 +5,8 @@
  * Owns: two generations of hashes in flat arrays; the older one is dropped as a whole when the younger one is full.
  * RI1  An id is held for at least the next `limit` additions, and never more than twice as many ids are held.
  * RI2  A record is a duplicate when its id is held with a lower offset and came at most `windowMs` before it. The
- *      offset must be lower, since a record that is read again meets its own id. The answer is the offset that is held,
- *      that of the first record within the window.
+ *      offset must be lower, since a record that is read again meets its own id. The answer is the offset of the first
+ *      record within the window.
  * RI3  When an id comes twice the lower offset is held, so that a record that a rebuild reads late counts as the first.
  *      A record that comes after the window begins a new one, and its offset is held.
  */

@@ -1,6 +1,6 @@
 /**
- * Names of users and of events, shortened so that each delivery can have them, and still told apart: whoever looks for
- * a long name shortens it in the same way.
+ * Names of users and of events, shortened so that each delivery can have them, and still told apart: a search for a
+ * long name shortens it in the same way.
  */
 import { type Hash64, hash64 } from "./hash64.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The verdict on one delivery. `judgeDelivery` goes through the facts in the order of time: each fact closes what was
- * open for the URLs that it is about, and opens what follows from itself.
+ * The verdict on one delivery. `judgeDelivery` goes through the facts in the order of time: each fact closes the open
+ * states of its URLs, and opens its own.
  */
 import type { Destination } from "../config/destination.ts";
 import type { AttemptRecord, DeferralRecord, LoggedFollowUp } from "../delivery/attempt-record.ts";
@@ -8,7 +8,7 @@ import type { DeadLetterFact, DeliveryFacts } from "./delivery-facts.ts";
 import { factsInOrder, isDeliveredStatus, type OwedUrls, sharesUrl, takenBy, urlsOf } from "./fact-order.ts";
 import { type DeliveryVerdict, type UrlAnswer, VERDICT_CAUSES } from "./verdict.ts";
 
-/** What is open for some URLs of the delivery. */
+/** An open state of some URLs of the delivery. */
 interface Open {
   readonly urls: OwedUrls;
   readonly verdict: DeliveryVerdict;

@@ -11,7 +11,7 @@ export type Fact<Dead extends DeadLetterFact = DeadLetterFact> =
   | { readonly atMs: number; readonly deferral: DeferralRecord }
   | { readonly atMs: number; readonly deadLetter: Dead };
 
-/** The facts, oldest first. At one moment an attempt comes before what followed it. */
+/** The facts, oldest first. At one moment an attempt comes before its follow-ups. */
 export function factsInOrder<Dead extends DeadLetterFact>({
   attempts,
   deferrals,
@@ -32,7 +32,7 @@ export function compareFacts(one: Fact, other: Fact): number {
   return text === others ? 0 : text < others ? -1 : 1;
 }
 
-/** The URLs for which a fact closes what was open. */
+/** The URLs of which a fact closes the open state. */
 export function urlsOf(fact: Fact): OwedUrls {
   if ("attempt" in fact) return fact.attempt.urls.map(({ url }) => url);
   if ("deferral" in fact) return fact.deferral.urls;

@@ -29,7 +29,7 @@ export const VERDICT_CAUSES = [
   "deferred",
   /** The router or delivery has not read the record yet. */
   "in_pipeline",
-  /** No fact says what became of the event. */
+  /** No fact tells the fate of the event. */
   "unknown",
   /** The source sent the same message id before. */
   "duplicate_of",
@@ -40,7 +40,7 @@ export const VERDICT_CAUSES = [
 ] as const;
 export type VerdictCause = (typeof VERDICT_CAUSES)[number];
 
-/** What became of one delivery: an event and a destination. Moments are ms since the epoch. */
+/** The state of one delivery: an event and a destination. Moments are ms since the epoch. */
 export type DeliveryVerdict =
   | {
       readonly cause: "delivered" | "delivered_elsewhere";
@@ -50,7 +50,7 @@ export type DeliveryVerdict =
       readonly durationMs: number;
       /** How many attempts were made; of the newest replay where the delivery was sent again. */
       readonly tries: number;
-      /** What the other URLs of that attempt answered. */
+      /** The answers of the other URLs of that attempt. */
       readonly others: readonly UrlAnswer[];
     }
   | {
@@ -91,7 +91,7 @@ export type DeliveryVerdict =
       readonly last: readonly UrlAnswer[];
       /**
        * The dead letter's place, as `partition:offset`. Null where the dead letter itself is not known, and for a
-       * purged dead letter, whose class is known.
+       * purged dead letter, of which only the class is known.
        */
       readonly place: string | null;
     };
@@ -103,7 +103,7 @@ export interface DeadUrls {
   readonly place: string | null;
 }
 
-/** What is known of a delivery that no record of the logs names. */
+/** The knowledge of a delivery that no record of the logs names. */
 export type OtherVerdict =
   | ({ readonly cause: "in_pipeline"; readonly tries: number } & Behind)
   | {
@@ -122,7 +122,7 @@ export type OtherVerdict =
       readonly cause: "destination_off";
       /** Since when the destination had been off; null where that is not known. */
       readonly sinceMs: number | null;
-      /** Who switched it off; null where that is not known. */
+      /** The author of the switch; null where that is not known. */
       readonly by: string | null;
       readonly tries: number;
     };
@@ -135,7 +135,7 @@ export interface Behind {
   readonly behindMs: number;
 }
 
-/** What one URL answered to an attempt. */
+/** One URL's answer to an attempt. */
 export interface UrlAnswer {
   readonly url: string;
   /** The status; null when none arrived. */

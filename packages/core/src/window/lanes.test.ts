@@ -42,7 +42,7 @@ it("finds each of very many lanes that have work at once, and each of their memb
   expect(second.map((each) => lanes.finish(each))).toEqual(third);
   expect(third.map((each) => lanes.finish(each)).every((next) => next === undefined)).toBe(true);
   expect(lanes.size).toBe(0);
-  // What is finished is not found again: its lane begins anew.
+  // A finished member is not found again: its lane begins again.
   expect(names.every((lane, id) => lanes.add(member(id, lane)))).toBe(true);
 });
 

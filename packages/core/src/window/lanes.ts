@@ -30,7 +30,7 @@ export class Lanes<M extends LaneMember<M>> {
   #size = 0;
   readonly #seed: number;
 
-  /** `seed`: 32 random bits, so that whoever chooses keys cannot know which of them share a bucket. */
+  /** `seed`: 32 random bits, so that a caller who chooses keys cannot know which of them share a bucket. */
   constructor(seed: number) {
     this.#seed = seed;
   }

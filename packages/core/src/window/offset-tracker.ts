@@ -4,9 +4,9 @@
  *
  * Owns: the unfinished entries in offset order, the finished run between each entry and the next, and the runs that an
  * earlier owner of the partition had finished.
- * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, transaction markers): what
- *      was never there holds nothing up (C9).
- * OT2  The committable offset is that of the lowest unfinished entry, or the position when there is none. It never
+ * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, transaction markers): a
+ *      missing offset holds nothing up (C9).
+ * OT2  The committable offset is the lowest unfinished entry's offset, or the position when there is none. It never
  *      falls.
  * OT3  The tracker passes an entry's note to `onPassed` once, when every entry up to it is finished: the entry then
  *      lies below the committable offset, and a state that is saved with that offset must cover it (D3). Notes may be
@@ -22,7 +22,7 @@ export class TrackedOffset<N> {
   readonly offset: number;
   /** When it was appended, ms since the epoch. */
   readonly timestampMs: number;
-  /** What `onPassed` gets once the entry is passed (OT3); undefined for nothing. */
+  /** The value for `onPassed` once the entry is passed (OT3); undefined for none. */
   readonly note: N | undefined;
   finished = false;
   below: TrackedOffset<N> | undefined = undefined;
