@@ -20,15 +20,10 @@ const LIMITS = {
   "packages/client-go": 22,
   "packages/client": 20,
   "packages/console": 37,
-  "packages/contracts": 11,
-  "packages/core": 11,
-  "packages/kafka": 10,
   "packages/local-stack": 9,
-  "packages/runtime": 11,
   "packages/testbed": 22,
   "packages/testkit": 21,
   "packages/tooling": 6,
-  "packages/webhook": 5,
   scripts: 17,
   "services/control": 14,
   "services/delivery": 13,
@@ -45,8 +40,9 @@ const HEADLESS = new RegExp(
     /\bwhom?ever\b/,
     /\b(?:that|those) of\b/,
     /\bthat which\b/,
-    // A relative clause has its noun before it: "the process who writes", "a user whose events are stopped".
-    /(?:^|[,:;(]\s|\b(?:and|as|but|by|for|from|of|on|or|than|that|to|with|says?|tells?|knows?|asks?|shows?)\s)who(?:m|se)?\b/,
+    // A relative clause has its noun before it: "the process who writes", "a user, whose events are stopped".
+    /(?:^|[:;(]\s|\b(?:and|as|but|or|than|that|says?|tells?|knows?|asks?|shows?)\s)who(?:m|se)?\b/,
+    /\b(?:by|for|from|of|on|to|with)\swho\b/,
   ]
     .map(({ source }) => source)
     .join("|"),

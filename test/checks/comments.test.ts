@@ -39,7 +39,7 @@ const HEADLESS = [
   "Whoever asks gets the answer.",
   "The table says who may ask.",
   "Reads that which was committed.",
-  "A deletion stops the events, whose keys stay; it tells for whom.",
+  "A deletion stops events and tells whose.",
 ];
 const PLAIN = [
   "Returns the open dead letters of a destination.",
@@ -47,7 +47,7 @@ const PLAIN = [
   "The user whose events a deletion stopped.",
   "A process that holds the lease.",
   "The operator who accepts a loss.",
-  "The customer who owns the audience.",
+  "The customer for whom the audience was made.",
   "Ends the session of `whoever` signed in.",
   'The answer is "what is that".',
   "True while a what-if plan is open.",

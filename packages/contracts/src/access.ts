@@ -1,6 +1,6 @@
 /**
- * Who may do what in Kafka: the one place that says which topics and groups each process needs, and nothing beyond
- * that. The local command applies it when it runs secured, and SECURITY.md shows it to whoever runs a cluster.
+ * Grants in Kafka: the one place that lists the topics and groups that each process needs, and nothing beyond that. The
+ * local command applies it when it runs secured, and SECURITY.md shows it to operators of a cluster.
  */
 import type { TopicNames } from "./topics.ts";
 
@@ -83,13 +83,14 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.audienceConfig, "read", "write"),
     topic(names.audiences, "read", "write"),
     group(names.audienceEmitterGroup),
-    // Tokens, and the record of who changed what.
+    // Tokens, and the audit.
     topic(names.tokens, "read", "write"),
     topic(names.audit, "read", "write"),
     // Replays: their plans, and the group whose member carries them out.
     topic(names.replays, "read", "write"),
     group(names.replaysGroup),
-    // Control reads what delivery processes say of destinations, and removes the records of processes that are gone.
+    // Control reads the reports of delivery processes on destinations, and removes the records of processes that are
+    // gone.
     topic(names.destinationHealth, "read", "write"),
     topic(names.attempts, "read"),
     topic(names.deadLetters, "read"),
@@ -97,7 +98,7 @@ function grantsOfControl(names: TopicNames): readonly Granted[] {
     topic(names.rejectedCalls, "read"),
     topic(names.sourceActivity, "read"),
     topic(names.deliveries, "read", "write"),
-    // Control reads the groups' committed offsets, to tell what the router and delivery have not finished.
+    // Control reads the groups' committed offsets, to count the records that the router and delivery have not finished.
     committed(names.routerGroup),
     committed(names.deliveryGroup),
     committed(names.retryGroup),
@@ -128,12 +129,12 @@ function topicsFrom(prefix: string, ...operations: readonly KafkaOperation[]): G
   return { resource: "topic", name: prefix, pattern: "prefixed", operations };
 }
 
-/** What it takes to see a group's committed offsets. */
+/** The grants for reading a group's committed offsets. */
 function committed(name: string): Granted {
   return { resource: "group", name, pattern: "literal", operations: ["describe"] };
 }
 
-/** What it takes to be a member of a group, which includes committing. */
+/** The grants of a group's member, which include committing. */
 function group(name: string): Granted {
   return { resource: "group", name, pattern: "literal", operations: ["read"] };
 }

@@ -10,7 +10,7 @@ export interface Codec<T> {
   readonly encode: (value: T) => Buffer;
   /**
    * Throws a PosthasteError: `unknown_schema` when the codec does not know the writer's schema, which `prefetch`
-   * fetches; `invalid_input` for bytes that are no such value, those of another schema included.
+   * fetches; `invalid_input` for bytes that are no such value, for example of another schema.
    */
   readonly decode: (bytes: Buffer) => T;
   /**
@@ -25,7 +25,7 @@ export interface Codec<T> {
  */
 export type OpenCodec = <T>(schema: SchemaName) => Promise<Codec<T>>;
 
-/** A codec that encodes values as `raw` does, and passes what `raw` decodes through `toPlain`. */
+/** A codec that encodes values as `raw` does, and passes each value that `raw` decodes through `toPlain`. */
 export function withDecoded<Raw, Plain extends Raw>(raw: Codec<Raw>, toPlain: (value: Raw) => Plain): Codec<Plain> {
   return { encode: raw.encode, prefetch: raw.prefetch, decode: (bytes) => toPlain(raw.decode(bytes)) };
 }

@@ -1,4 +1,4 @@
-/** Record headers: what a reader needs without decoding the value. All are strings on the wire. */
+/** Record headers: the fields that a reader needs without decoding the value. All are strings on the wire. */
 import { type DeliveryProgress, NO_PROGRESS, type Replay } from "@posthaste/core/delivery/delivery";
 
 /** In config records: the writer's revision. Tombstones have it too, since they have no value to carry it (P5). */
@@ -80,7 +80,8 @@ export function encodeReplay({ id, count, from }: Replay): Record<string, string
 }
 
 /**
- * Reads what `encodeProgress` wrote. An unreadable header counts as absent: the delivery is then tried, and never lost.
+ * Reads the headers of `encodeProgress`. An unreadable header counts as absent: the delivery is then tried, and never
+ * lost.
  */
 export function decodeProgress(headers: IncomingHeaders | undefined): DeliveryProgress {
   if (headers === undefined) return NO_PROGRESS;

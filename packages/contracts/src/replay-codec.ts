@@ -35,7 +35,7 @@ export function progressKey(planId: string): string {
   return `${planId}:progress`;
 }
 
-/** The key of what a process is counting. */
+/** The key of the counts that a process is making. */
 export function countingKey(processId: string): string {
   return `counting:${processId}`;
 }

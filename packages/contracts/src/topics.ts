@@ -1,7 +1,4 @@
-/**
- * The catalogue of topics: the one place that says how each topic is called, how long it is kept, and what its records
- * are.
- */
+/** The catalogue of topics: the one place that defines each topic's name, its retention, and its records. */
 
 /**
  * The prefix of every topic, group and subject. The setting `POSTHASTE_TOPIC_PREFIX` replaces it, so that several
@@ -47,7 +44,7 @@ export interface TopicNames {
   readonly deadLetters: string;
   readonly attempts: string;
   readonly rejectedCalls: string;
-  /** What ingest counted for each source, and samples of the requests that it refused. */
+  /** Ingest's counts for each source, and samples of the requests that it refused. */
   readonly sourceActivity: string;
   readonly unrouted: string;
   /** Copies of records of any other topic that no schema reads. */
@@ -64,9 +61,9 @@ export interface TopicNames {
   readonly replays: string;
   /** Tokens, sign-in links and sessions of the control API; a table. */
   readonly tokens: string;
-  /** Who changed what through the control API. */
+  /** Each change through the control API, with its author. */
   readonly audit: string;
-  /** What each delivery process says of its destinations and of itself; a table. */
+  /** The reports of each delivery process on its destinations and on itself; a table. */
   readonly destinationHealth: string;
   /** The beginning of every retry topic's name. */
   readonly retryPrefix: string;
@@ -124,7 +121,8 @@ export const EVENTS_TOPIC_GENERATION_KEY = "events-incarnation";
 export const EVENTS_TOPIC_ID_KEY = "events-topic-id";
 
 /**
- * The registry's subject for a schema, by the registry's naming rule: that of the topic whose records have the schema.
+ * The registry's subject for a schema, by the registry's naming rule: the subject of the topic whose records have the
+ * schema.
  */
 export function subjectOf(names: TopicNames, schema: SchemaName): string {
   const topics: Record<SchemaName, string> = {
@@ -159,7 +157,7 @@ export interface TopicSpec {
   /** LogAppendTime in retry topics, whose delay counts from the broker's time of writing; CreateTime elsewhere. */
   readonly timestamps: "CreateTime" | "LogAppendTime";
   readonly minCompactionLagMs?: number;
-  /** What the key of a record is, in words for the printed catalogue. */
+  /** The content of the record's key, in words for the printed catalogue. */
   readonly key: string;
   /** Null where the value has no schema of this project. */
   readonly schema: SchemaName | null;

@@ -8,9 +8,7 @@ import { describeSettings } from "../src/topics/topic-settings.ts";
 import { createMember } from "./consumer-harness.ts";
 import { connectTest, readValues } from "./harness.ts";
 
-/**
- * What compresses to nothing, hardly, not at all, and over several blocks of a codec; in base64, so that it is text.
- */
+/** Texts that compress to nothing, hardly, not at all, and over several blocks of a codec; in base64. */
 function someValues(): string[] {
   const noise = (bytes: number) => randomBytes(bytes).toString("base64");
   const words = Array.from({ length: 3000 }, (_, index) => `"user ${index % 71} of ${index}"`).join(",");

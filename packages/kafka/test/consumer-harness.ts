@@ -1,4 +1,4 @@
-/** What the tests of windowed consumption share: members of a group that note what they did, and a way to kill one. */
+/** Shared by the tests of windowed consumption: members of a group that note their deeds, and a way to kill one. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createTestKafka, kafkaBrokers } from "@posthaste/testkit/broker";

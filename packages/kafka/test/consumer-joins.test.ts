@@ -98,7 +98,7 @@ describe("a join of a consumer that runs", () => {
     await group.endJoin([1, 2]);
     await pass(0);
     expect([kept, group.revoked.map(({ partition }) => partition)]).toEqual([[[], [1]], [0]]);
-    // Of what another may have owned in between nothing stayed; and whoever takes too long is not waited for.
+    // No state stayed of partitions that another member may have owned in between; and a slow member is not waited for.
     const again = group.join([1, 2], 2);
     await pass(1000);
     await again;

@@ -1,4 +1,4 @@
-/** Brokers behind a producer: what was sent to them, by which connection, and what each request comes to. */
+/** Brokers behind a producer: the requests sent to them, the connection of each, and the fate of each request. */
 
 import type { PartitionAnswer } from "../src/kafkajs/kafkajs-internals.ts";
 import type { BrokerClient } from "../src/producer/broker-client.ts";

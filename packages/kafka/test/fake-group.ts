@@ -1,8 +1,8 @@
 /**
  * A group of one member behind a windowed consumer: kafkajs's consumer and its coordinator as scripts, so that a test
- * says when a JOIN, a batch, an answer or a crash comes, and sees what the consumer asks for.
+ * decides when a JOIN, a batch, an answer or a crash comes, and sees the consumer's requests.
  *
- * Owns: the group's committed offsets, the log's ends, and what was asked for, in order.
+ * Owns: the group's committed offsets, the log's ends, and the requests, in order.
  */
 import type { Log } from "@posthaste/core/log";
 import type { KafkaConnection } from "../src/connection/connect.ts";
@@ -36,9 +36,9 @@ const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
 const EVENTS = { GROUP_JOIN: "join", START_BATCH_PROCESS: "start", STOP: "stop", CRASH: "crash" };
 
 export class FakeGroup {
-  /** What was asked of kafkajs's consumer: `pause 0`, `seek 0 to 5`, and so on. */
+  /** The requests to kafkajs's consumer: `pause 0`, `seek 0 to 5`, and so on. */
   readonly asked: string[] = [];
-  /** By partition; what is not here was never committed. */
+  /** By partition; an absent partition was never committed. */
   readonly committed = new Map<number, number>();
   /** Each commit that came: offsets by partition. */
   readonly commits: Record<string, number>[] = [];
@@ -54,11 +54,11 @@ export class FakeGroup {
   readonly revoked: PartitionWindow[] = [];
   readonly failures: Error[] = [];
   readonly logged: Record<string, unknown>[] = [];
-  /** `name group` of what a metric counted; with 0 for what was only shown. */
+  /** `name group` of each count of a metric; with 0 where the series was only shown. */
   readonly counted: string[] = [];
-  /** What gauges were set to last, by name and labels. */
+  /** The last value of each gauge, by name and labels. */
   readonly gauges = new Map<string, number>();
-  /** What kafkajs's client was made with. */
+  /** The options of kafkajs's client. */
   clientOptions: object | undefined;
   answering: readonly string[] = ["broker:9092"];
   /** How often the sockets were destroyed. */
@@ -160,7 +160,7 @@ export class FakeGroup {
     return maxWaitTime;
   }
 
-  /** kafkajs begins to process what a fetch brought. */
+  /** kafkajs begins to process the records of a fetch. */
   begins(partition: number, batchSize: number, firstOffset: number, lastOffset: number): void {
     const offsets = { firstOffset: String(firstOffset), lastOffset: String(lastOffset) };
     this.#emit(EVENTS.START_BATCH_PROCESS, { topic: "t", partition, batchSize, ...offsets });
@@ -181,7 +181,7 @@ export class FakeGroup {
     return this.#coordinator?.offsetCommit(request) ?? Promise.resolve();
   }
 
-  /** What was asked since the last call. */
+  /** The requests since the last call. */
   takeAsked(): readonly string[] {
     return this.asked.splice(0);
   }
@@ -190,7 +190,7 @@ export class FakeGroup {
     this.ran.find(({ record }) => record.offset === offset && record.partition === partition)?.finish();
   }
 
-  /** `partition:offset` of what was run, in order. */
+  /** `partition:offset` of each record that ran, in order. */
   get names(): readonly string[] {
     return this.ran.map(({ record }) => `${record.partition}:${record.offset}`);
   }

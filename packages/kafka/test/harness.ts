@@ -1,4 +1,4 @@
-/** What the tests of this folder share: a connection of a test's own, and a whole partition as it stands. */
+/** Shared by the tests of this folder: a connection of a test's own, and a whole partition as it stands. */
 import { SILENT_LOG } from "@posthaste/core/log";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { connectKafka, type KafkaConnection, type KafkaConnectionOptions } from "../src/connection/connect.ts";

@@ -17,7 +17,7 @@ describe("reading a log without a group", () => {
       Array.from({ length: count }, (_, index) => ({ topic, key: null, value: Buffer.from(String(index)), partition })),
     );
 
-  /** A reader of partition 0, the offsets that it read and what it failed with. */
+  /** A reader of partition 0, the offsets that it read and its failure. */
   async function follow(options: Partial<LogReaderOptions> = {}, through = connection) {
     const offsets: number[] = [];
     const failures: Error[] = [];

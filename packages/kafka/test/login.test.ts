@@ -22,8 +22,8 @@ import { readValues } from "./harness.ts";
 const USER = { name: "a-user", password: "a password" };
 const HOUR_MS = 3_600_000;
 /**
- * A refusal is told at once (SA2 of shared-admin.ts); what fails before the broker came to it, on a busy machine, is
- * asked again.
+ * A refusal is reported at once (SA2 of shared-admin.ts); a request that fails before it reaches the broker, on a busy
+ * machine, is sent again.
  */
 const PATIENT = { adminPatienceMs: 60_000 };
 
@@ -54,7 +54,7 @@ const TOKEN: KafkaLogin = { mechanism: "oauthbearer", tokenFile };
 /** TLS that trusts the broker unless it says another thing; null for none. */
 type Options = Partial<Omit<KafkaConnectionOptions, "tls">> & { readonly tls?: KafkaConnectionOptions["tls"] | null };
 
-/** A connection to the secured broker, and what it says that somebody should know. */
+/** A connection to the secured broker, and its warnings. */
 function connect({ tls = { ca }, ...options }: Options) {
   const lines: { readonly event: string; readonly message: string | undefined }[] = [];
   const log: Log = {
@@ -130,7 +130,7 @@ describe("over TLS, a process that logs in", () => {
 });
 
 describe("a process that is refused", () => {
-  /** What is asked of the brokers, the readiness and the log say the same sentence. */
+  /** The requests to the brokers, the readiness and the log give the same sentence. */
   async function expectRefusal(options: Options, sentence: RegExp): Promise<void> {
     const { connection, lines } = connect({ ...PATIENT, ...options });
     const asked = connection.withAdmin((admin) => admin.listTopics());

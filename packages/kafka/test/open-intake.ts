@@ -9,7 +9,7 @@ export function messageAt(offset: number, value: Buffer | null = null, timestamp
   return { offset: String(offset), timestamp, key: null, value, attributes: 0 } as unknown as KafkaMessage;
 }
 
-/** An intake of a partition that begins at 0 unless told otherwise, and what it asked of kafkajs's consumer. */
+/** An intake of a partition that begins at 0 unless told otherwise, and its requests to kafkajs's consumer. */
 export function openIntake(options: Partial<WindowedConsumerOptions<number>> = {}, begins = true) {
   const share = new WorkingSetShare(options.workingSet);
   const asked: string[] = [];

@@ -26,7 +26,7 @@ it("the leaders of the only topic are asked for with an answer, also when it is 
   leaders = await readPartitionLeaders(connection, [topic]);
   await deleteTopics(topic);
   await refresh();
-  // What it had is kept: where its records go is known again when it is back.
+  // Its state is kept: the leaders for its records are known again when it is back.
   expect(leaders.countOf(topic)).toBe(2);
   await createTopic(topic, { partitions: 3 });
   await eventually(async () => {

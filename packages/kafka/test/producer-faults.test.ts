@@ -7,7 +7,7 @@ import type { KafkaConnection } from "../src/connection/connect.ts";
 import { createProducer, type Producer } from "../src/producer/producer.ts";
 import { connectTest, readTopic, readValues } from "./harness.ts";
 
-/** The list without what stood in it before: what a reader has that drops repeats. */
+/** The list without its repeats: the values of a reader that drops repeats. */
 const firsts = (values: readonly string[]) => [...new Set(values)];
 
 describe("the producer before a real broker", () => {
@@ -62,7 +62,7 @@ describe("the producer before a real broker", () => {
     expect(proxy.lostAnswers).toBe(10);
     const written = await readValues(direct, topic);
     expect(firsts(written)).toEqual(acknowledged);
-    // A repeat is what was in the batch whose answer was lost: two records a round at most.
+    // A repeat is a record of the batch whose answer was lost: two records a round at most.
     expect(written.length - acknowledged.length).toBeLessThanOrEqual(20);
   });
 

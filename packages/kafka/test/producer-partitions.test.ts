@@ -38,7 +38,7 @@ describe("a partition that cannot be written", () => {
     brokers.respond = answering((partition) => (partition === 1 ? NOT_LEADER : 0));
     void send("long", 1);
     await vi.advanceTimersByTimeAsync(5_000);
-    // Its pauses are of half a second by now, and another begins 50 ms after that of the other partition.
+    // Its pauses are of half a second by now, and another begins 50 ms after the other partition's pause.
     const refused = Promise.withResolvers<void>();
     const last = brokers.requests.length;
     brokers.respond = async (batches) => {
@@ -166,7 +166,7 @@ describe("a partition that cannot be written", () => {
     const settled = watch(["a", send("a", 0)], ["b", send("b", 1)]);
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(questions).toHaveLength(1);
-    // What was asked for since goes with the next one, and is sent as soon as that is answered.
+    // Questions since then go with the next one, and are sent as soon as it is answered.
     questions[0]?.resolve();
     await turn();
     expect(questions).toHaveLength(2);

@@ -13,9 +13,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What becomes of a batch and of its partition's answer. */
+/** The fate of a batch and of its partition's answer. */
 const fate = fc.constantFrom("written", "written", "written", "refused by an error", "written and unnamed", "lost");
-/** What becomes of a request as a whole. */
+/** The fate of a request as a whole. */
 const requestFate = fc.record({
   partitions: fc.tuple(fate, fate, fate, fate),
   answer: fc.constantFrom("comes", "comes", "comes", "comes late", "connection cut", "never", "never, written late"),
@@ -35,7 +35,7 @@ class LoggingBrokers extends FakeBrokers {
   readonly out = new Set<number>();
   secondBatches = 0;
   readonly fates: RequestFate[];
-  /** What the destruction of a connection does to its request. */
+  /** The effect of a connection's destruction on its request. */
   readonly #ends = new Map<number, () => void>();
 
   constructor(fates: readonly RequestFate[]) {
@@ -48,7 +48,7 @@ class LoggingBrokers extends FakeBrokers {
   async take(batches: readonly PartitionBatch[]): Promise<readonly PartitionAnswer[]> {
     const client = this.requests.at(-1)?.client ?? -1;
     for (const { partition } of batches) {
-      // P1: whoever sends a second batch gave the first one up, with its connection.
+      // P1: a sender of a second batch gave the first one up, with its connection.
       if (this.out.has(partition)) this.secondBatches += 1;
       this.out.add(partition);
     }
@@ -132,7 +132,7 @@ it("P1, P2, P3: each record is written in its partition's order but for repeats,
       }
       expect(isDone).toBe(true);
       await done;
-      // What was given up may still be written.
+      // A batch that was given up may still be written.
       await vi.advanceTimersByTimeAsync(20_000);
       expect(brokers.logs.map((log) => [...new Set(log)])).toEqual(given);
       expect([producer.pendingBytes, brokers.secondBatches]).toEqual([0, 0]);

@@ -9,7 +9,7 @@ import { connectTest } from "./harness.ts";
 
 type Admin = Parameters<Parameters<KafkaConnection["withAdmin"]>[0]>[0];
 
-/** A process that raises the topic generation, held before it writes and before it reads what stands there then. */
+/** A process that raises the topic generation, held before it writes and before it reads the present record. */
 class HeldRaiser {
   readonly #connection = connectTest();
   readonly #willWrite = Promise.withResolvers<void>();
@@ -38,7 +38,7 @@ class HeldRaiser {
     await Promise.race([this.#hasWritten.promise, this.#raised]);
   }
 
-  /** Lets it look at what stands there, and go on as it likes. */
+  /** Lets it look at the present record, and go on as it likes. */
   async goOn(): Promise<EventsLog> {
     this.#mayRead.resolve();
     return this.#raised;
@@ -48,7 +48,7 @@ class HeldRaiser {
     await this.#connection.close();
   }
 
-  /** A producer asks for the cluster before it writes; whoever reads a topic asks for its offsets. */
+  /** A producer asks for the cluster before it writes; a reader of a topic asks for its offsets. */
   #holding(admin: Admin): Admin {
     return {
       ...admin,

@@ -31,7 +31,7 @@ afterAll(async () => {
   await fetch(deleted, { method: "DELETE" });
 });
 
-/** Opens a codec; what it says while it waits. */
+/** Opens a codec; its warnings while it waits. */
 function open(options: Partial<RegistryOptions>) {
   const reasons: string[] = [];
   const log: Log = { ...SILENT_LOG, warn: (fields) => reasons.push(String(fields["reason"] ?? fields["event"])) };

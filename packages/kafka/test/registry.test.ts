@@ -57,7 +57,7 @@ describe("codecs against the registry", () => {
     return createTopicNames(prefix);
   }
 
-  /** Past the client, which refuses what it makes nothing of. */
+  /** Past the client, which refuses schemas that it cannot parse. */
   async function registerBare(subject: string, schemaType: string, schema: string): Promise<number> {
     const response = await fetch(`${schemaRegistryUrl()}/subjects/${subject}/versions`, {
       method: "POST",

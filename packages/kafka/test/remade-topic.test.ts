@@ -15,7 +15,7 @@ describe("a group's commits", () => {
     await consumer.connect();
     await consumer.subscribe({ topic });
     await consumer.run({ autoCommit: false, eachBatch: async () => {} });
-    // Again where Kafka was still forgetting those of the topic that is gone.
+    // Again where Kafka was still forgetting the partitions of the topic that is gone.
     await eventually(async () => {
       await consumer.commitOffsets([{ topic, partition: 0, offset, metadata }]);
       expect(await committed(topic, topic)).toMatchObject([{ offset, metadata }]);

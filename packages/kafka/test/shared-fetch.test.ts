@@ -15,7 +15,7 @@ interface Followed {
   readonly failures: readonly Error[];
 }
 
-/** A reader of a partition from its start, with what it read and what it failed with. */
+/** A reader of a partition from its start, with the records that it read and its failure. */
 async function follow(through: KafkaConnection, options: Partial<LogReaderOptions> = {}): Promise<Followed> {
   const offsets: number[] = [];
   const failures: Error[] = [];

@@ -29,7 +29,7 @@ async function levelOf(subject: string): Promise<unknown> {
   return (await registry.ask("GET", `/config/${subject}`)).body;
 }
 
-/** The schema without some of its fields: what an earlier release registered. */
+/** The schema without some of its fields: the schema of an earlier release. */
 function without(...fields: readonly string[]): string {
   const schema: { readonly fields: readonly { readonly name: string }[] } = JSON.parse(readSchema("dead-letter"));
   return JSON.stringify({ ...schema, fields: schema.fields.filter(({ name }) => !fields.includes(name)) });

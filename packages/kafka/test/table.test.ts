@@ -14,7 +14,7 @@ import { createTable, type Table, type TableOptions } from "../src/log/table.ts"
 import { connectTest } from "./harness.ts";
 import { closing, connection, topic, useTopic, writeRevision as write } from "./use-topic.ts";
 
-/** For what waits for brokers, which may stand still with the machine. */
+/** For steps that wait for brokers, which may stand still with the machine. */
 const PATIENCE_MS = 60_000;
 
 describe("the joined table", () => {

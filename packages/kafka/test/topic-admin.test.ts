@@ -114,7 +114,7 @@ describe("topics made to match the catalogue", () => {
     const differences = await apply(smaller);
     expect(differences.every(({ kind }) => kind === "report")).toBe(true);
     expect(differences).not.toHaveLength(0);
-    // W4: what waits in the tier that the schedule left is still found.
+    // W4: records that wait in a tier that the schedule left are still found.
     expect(await existingRetryTopics(connection, names)).toEqual([
       `${names.retryPrefix}10s`,
       `${names.retryPrefix}30s`,

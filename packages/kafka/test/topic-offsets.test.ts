@@ -78,7 +78,7 @@ describe("of topics of a broker", () => {
 });
 
 describe("of brokers that lack leaders", () => {
-  /** What was asked, and of what. */
+  /** The requests, and their topics. */
   let asked: string[];
   beforeEach(() => {
     asked = [];

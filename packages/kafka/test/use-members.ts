@@ -1,4 +1,4 @@
-/** What a file of tests has of topics and members of groups: named after the file's prefix, and gone after it. */
+/** Topics and members of groups for a file of tests: named after the file's prefix, and gone after it. */
 import { withAdmin } from "@posthaste/testkit/broker";
 import { createTopic, deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, afterEach } from "vitest";
@@ -44,7 +44,7 @@ export function useMembers(name: string): UsedMembers {
   };
 }
 
-/** What a group has committed of a topic, by partition. */
+/** A group's committed offsets of a topic, by partition. */
 export async function committed(groupId: string, topic: string) {
   const [found] = await withAdmin((admin) => admin.fetchOffsets({ groupId, topics: [topic] }));
   return (found?.partitions ?? []).sort((a, b) => a.partition - b.partition);

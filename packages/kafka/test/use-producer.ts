@@ -15,7 +15,7 @@ export const connectionLost: Respond = async () => {
 export let brokers: FakeBrokers;
 export let producer: GroupCommitProducer;
 export let registry: Registry;
-/** What the producer logged from `info` on. */
+/** The producer's log from `info` on. */
 export let logged: Record<string, unknown>[];
 
 /** To be called at the top of a test file: each of its tests has a producer and brokers of its own, over fake time. */
@@ -60,7 +60,7 @@ export const record = (value: string, partition = 0): OutgoingRecord => ({
 export const send = (value: string, partition = 0) => producer.send([record(value, partition)]);
 export const turn = () => vi.advanceTimersByTimeAsync(0);
 
-/** What has settled of the calls, by the value that they were given. */
+/** The calls that have settled, by their values. */
 export function watch(...calls: readonly (readonly [value: string, sent: Promise<void>])[]): string[] {
   const settled: string[] = [];
   for (const [value, sent] of calls) {

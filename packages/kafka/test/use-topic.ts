@@ -1,4 +1,4 @@
-/** A topic of a test, and who writes to it. */
+/** A topic of a test, and its producer. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { kafkaBrokers } from "@posthaste/testkit/broker";
 import { type FaultProxy, openFaultProxy } from "@posthaste/testkit/fault-proxy";
@@ -13,12 +13,12 @@ export interface ProxiedConnection {
   readonly through: KafkaConnection;
 }
 
-/** Those of the test that runs. */
+/** The topic of the running test. */
 export let topic: string;
 export let connection: KafkaConnection;
 export let producer: Producer;
 
-/** Called in reverse order when the test has ended: a test adds what it opens. */
+/** Called in reverse order when the test has ended: a test adds a closer for each resource that it opens. */
 export const closing: (() => Promise<void>)[] = [];
 
 /** To be called at the top of a test file: each of its tests has a topic of its own. */

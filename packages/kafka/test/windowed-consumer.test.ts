@@ -9,7 +9,9 @@ import { committedOffsets, useMembers } from "./use-members.ts";
 
 const { startMember, topicOf } = useMembers("window");
 
-/** What runs and the last commit are waited for, and a member is kept, for as long as a busy machine stands still. */
+/**
+ * Running records and the last commit are waited for, and a member is kept, for as long as a busy machine stands still.
+ */
 const PATIENT = {
   ...{ rebalanceDrainMs: 20_000, stopDrainMs: 20_000, lastCommitMs: 20_000, commitDeadlineMs: 20_000 },
   sessionTimeoutMs: 60_000,

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 import { isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
-/** The checks of a service by name: `true` when the check passes, or a few words that say what is missing. */
+/** The checks of a service by name: `true` when the check passes, or a few words that name the missing step. */
 export type Readiness = Readonly<Record<string, true | string>>;
 
 /** True when every check passes. */

@@ -1,6 +1,6 @@
 /**
- * Reads settings from the environment: once, checked by zod, and frozen. An error names every variable at fault and
- * says what was expected of it.
+ * Reads settings from the environment: once, checked by zod, and frozen. An error names every variable at fault and the
+ * expected value.
  */
 import { z } from "zod";
 

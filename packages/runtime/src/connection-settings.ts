@@ -42,8 +42,8 @@ const connections = z.object({
 export type ConnectionConfig = z.output<typeof connections>;
 
 /**
- * Makes the schema of a process's settings: those of `shape`, and those of its connections to Kafka and the registry.
- * It refuses contradictions and names the settings.
+ * Makes the schema of a process's settings: the fields of `shape`, and its connections to Kafka and the registry. It
+ * refuses contradictions and names the settings.
  */
 export function withConnections<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object({ ...connections.shape, ...shape }).superRefine((config, context) => {

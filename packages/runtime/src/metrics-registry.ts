@@ -1,5 +1,5 @@
 /**
- * Makes a process's prom-client Registry. The process hands it to whoever creates metrics, so no module keeps state.
+ * Makes a process's prom-client Registry. The process hands it to each creator of metrics, so no module keeps state.
  */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 

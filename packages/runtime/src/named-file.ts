@@ -1,6 +1,6 @@
 /**
- * Settings that name a file. The file is read at the start. An error names the file and says what was expected of it;
- * it never shows the file's content.
+ * Settings that name a file. The file is read at the start. An error names the file and the expected content; it never
+ * shows the file's content.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";

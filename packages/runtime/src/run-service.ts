@@ -13,7 +13,7 @@
  * SV3  An error that nobody catches ends the process with code 1: the next process reads uncommitted records again.
  * SV4  With POSTHASTE_STOP_ON_STDIN_CLOSE, the end of standard input stops the service, so that a child never outlives
  *      its parent.
- * SV5  While it starts, `/readyz` says what the process last warned of, with the reason: it waits for that.
+ * SV5  While it starts, `/readyz` gives the process's last warning, with the reason: the process waits for that.
  */
 import type { Registry } from "prom-client";
 import { z } from "zod";
@@ -47,7 +47,7 @@ export interface ServiceContext<Config> {
 }
 
 export interface RunningService {
-  /** Returns the checks that say what is missing before the service can work; called at each `/readyz`. */
+  /** Returns the checks that name each missing step before the service can work; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
   /** Stops intake, drains, commits and closes, in that order. */
   readonly stop: () => Promise<void>;

@@ -1,13 +1,13 @@
 /**
- * Bounds how the body of a request is cut, whoever reads it. Each piece is an event of its own, and a chunk of one byte
- * takes six on the wire: a read of 64 KB was 10,900 pieces, which took 12 ms and held 3 MB.
+ * Bounds how the body of a request is cut, for any reader of it. Each piece is an event of its own, and a chunk of one
+ * byte takes six on the wire: a read of 64 KB was 10,900 pieces, which took 12 ms and held 3 MB.
  *
  * Owns: how many pieces and bytes of a request's body came.
  * WP1  Beyond its first `FREE_PIECES` pieces a body has `LEAST_PIECE_BYTES` a piece in the mean. The pieces of a slow
  *      line are as large as its packets.
  * WP2  Beyond `FREE_WIRE_BYTES` a body in chunks takes at most `WIRE_TIMES` its own bytes on the wire: extensions of
  *      chunks cost time and are no bytes of a body.
- * WP3  Of a connection that breaks one of them nothing more is parsed, not even what was read together with it.
+ * WP3  Of a connection that breaks one of them nothing more is parsed, not even bytes of the same read.
  * WP4  A body is counted to its end, also after its request was answered and where nobody reads it.
  */
 import type { IncomingMessage } from "node:http";
@@ -136,14 +136,14 @@ class PieceCount {
 
 /** Has the server read and drop what still comes. */
 export function dropRest(socket: Socket): void {
-  // A listener makes Node hand what it reads to listeners, of which the parser's own is one.
+  // A listener makes Node hand its reads to listeners, of which the parser's own is one.
   socket.on("data", () => {}).removeAllListeners("data");
   socket.resume();
 }
 
 /**
- * Has nothing more of the socket parsed (WP3); what still comes is read and dropped. Node's parser cannot be stopped
- * within a read, so it gets nothing to call for the rest of it: its calls are what costs. It is one of a pool, and gets
+ * Has nothing more of the socket parsed (WP3); further bytes are read and dropped. Node's parser cannot be stopped
+ * within a read, so it gets nothing to call for the rest of it: its calls are the cost. It is one of a pool, and gets
  * its functions back before it is anybody else's.
  */
 export function stopParsing(socket: Socket): void {

@@ -1,4 +1,4 @@
-/** A service that does nothing but say what happens to it; run-service.test.ts runs it as a process. */
+/** A service that does nothing but print its events; run-service.test.ts runs it as a process. */
 import { z } from "zod";
 import { runService } from "../src/run-service.ts";
 

@@ -23,7 +23,7 @@ const GET = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 async function start(listener: RequestListener, limits: Partial<SocketLimits>): Promise<LimitedSockets["letLast"]> {
   server = createServer(listener);
-  // What ends a connection here is one of the bounds.
+  // Only one of the bounds ends a connection here.
   server.keepAliveTimeout = 60_000;
   const { letLast } = limitSockets(server, { ...DEFAULT_SOCKET_LIMITS, checkMs: 20, ...limits });
   await new Promise<void>((resolve) => {
@@ -48,7 +48,7 @@ const openConnections = () =>
     server?.getConnections((_error, count) => resolve(count));
   });
 
-/** Looked at on the server's side: who does not read does not see that it was cut off. */
+/** Looked at on the server's side: a client that does not read does not see that it was cut off. */
 const eventuallyOpen = (count: number) =>
   vi.waitFor(async () => expect(await openConnections()).toBe(count), PATIENCE_MS);
 
@@ -102,12 +102,12 @@ it("SL5: lets a request last that it is told to, and that one alone", async () =
   await eventuallyOpen(1);
   await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200/), PATIENCE_MS);
   expect(answers.sort()).toEqual(["/", "/long"]);
-  // What comes after it on the same connection has no more time than others.
+  // A later request on the same connection has no more time than others.
   long.write(GET);
   await eventuallyOpen(0);
 });
 
-/** The requests whose time the test has pass by itself, each with what answers it; the machine may stand still. */
+/** The requests whose time the test has pass by itself, each with its response; the machine may stand still. */
 async function startTimed(exchangeMs: number): Promise<readonly ServerResponse[]> {
   vi.useFakeTimers({ toFake: ["performance", "setInterval", "clearInterval"] });
   const responses: ServerResponse[] = [];
@@ -164,7 +164,7 @@ it("SL2: cuts off no connection on which no request is open, however long ago it
     socket.write(GET);
     await eventuallyAsked(responses, time + 1);
     await answer(responses[time]);
-    // Some looks of the server at what is over its time.
+    // Some looks of the server for requests that are over their time.
     vi.advanceTimersByTime(150);
   }
   expect([socket.destroyed, await openConnections()]).toEqual([false, 1]);

@@ -44,8 +44,8 @@ export interface AddressGuard {
 }
 
 /**
- * Makes a guard that lets pass public unicast addresses and those of the operator's networks, and none that the
- * operator denies. Throws PosthasteError `invalid_config` for a network that is not a CIDR.
+ * Makes a guard that lets pass public unicast addresses and the operator's networks, and no address that the operator
+ * denies. Throws PosthasteError `invalid_config` for a network that is not a CIDR.
  */
 export function createAddressGuard({ allowNetworks = [], denyNetworks = [], ports = [] }: AddressRules): AddressGuard {
   const allowed = allowNetworks.map(parseNetwork);

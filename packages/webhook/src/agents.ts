@@ -191,7 +191,7 @@ export class Agents {
     connection.on("connect", () => {
       connection.served = 0;
     });
-    // The end of its socket ends an idle connection. For a busy connection, its request decides what follows.
+    // The end of its socket ends an idle connection. For a busy connection, its request decides the next step.
     const onSocketEnd = () => {
       if (!connection.isBusy) this.discard(connection);
     };

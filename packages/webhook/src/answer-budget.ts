@@ -30,7 +30,7 @@ const SMALL_BYTES = 1024;
 export class AnswerBudget {
   readonly limits: AnswerLimits;
   readonly #clock: Pick<Clock, "monotonicMs">;
-  /** The bytes that were read, without those of the body. */
+  /** The bytes that were read, without the body's. */
   #overheadBytes = 0;
   #pieces = 0;
   #spentMs = 0;
@@ -42,7 +42,7 @@ export class AnswerBudget {
     this.#clock = clock;
   }
 
-  /** A request begins: what follows is its answer. */
+  /** A request begins: the bytes after it are its answer. */
   begin(): void {
     this.#overheadBytes = 0;
     this.#pieces = 0;

@@ -82,7 +82,7 @@ export function maskSecrets(whole: string, secrets: readonly string[], isCut: bo
   const text = isCut ? withoutCutCharacter(whole) : whole;
   const search = { secrets, isCut };
   const ranges = rangesOf(text, search, (at) => at);
-  // Whoever wrote the text decides how long this takes, so ways of decoding that cannot find anything new are left out.
+  // The text's writer decides how long this takes, so ways of decoding that cannot find anything new are left out.
   const kinds = ["\\", "&", "%"].filter((sign) => text.includes(sign));
   for (const { escapes, sign } of ENCODINGS) {
     if (sign === null ? kinds.length > 1 : text.includes(sign)) ranges.push(...encodedRanges(text, search, escapes));

@@ -41,8 +41,8 @@ export interface EndDetails {
 }
 
 /**
- * The listener of whoever asked for an attempt. An `index` counts the URLs that are called, in the destination's order.
- * The attempt calls no method before `attempt` has returned. No method may throw.
+ * The listener of an attempt's caller. An `index` counts the URLs that are called, in the destination's order. The
+ * attempt calls no method before `attempt` has returned. No method may throw.
  */
 export interface AttemptListener {
   /** Called once for each request, when it has its outcome. */

@@ -16,7 +16,7 @@ export interface ResolvedAddress {
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ResolveOptions {
-  /** DNS servers as `address:port`; when absent, those of the system. */
+  /** DNS servers as `address:port`; when absent, the system's servers. */
   readonly servers?: readonly string[];
   /** How long a try may take; by default 1.5 s, so that all tries end within the 5 s of a request. */
   readonly queryTimeoutMs?: number;

@@ -43,7 +43,7 @@ describe("TimerWheel", () => {
   }
 
   it("WH1: fires nothing early, and everything within two ticks", () => {
-    // The wheel's clock and its interval are one here: what fires knows the moment at which it does.
+    // The wheel's clock and its interval are one here: a timer that fires knows the moment at which it does.
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
     const exact: Clock = { nowMs: () => 0, monotonicMs: () => performance.now() };
     fc.assert(

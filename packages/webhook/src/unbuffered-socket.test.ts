@@ -9,7 +9,7 @@ afterEach(() => {
   for (const each of open.splice(0)) each.destroy();
 });
 
-/** A connected pair: what is tested, and the far end. */
+/** A connected pair: the tested socket, and the far end. */
 async function connect(): Promise<{ socket: UnbufferedSocket; far: Socket }> {
   const server = createServer();
   open.push({ destroy: () => server.close() });

@@ -11,7 +11,7 @@ import { createBodySigner } from "../src/sign.ts";
 
 const page = readFileSync(new URL("../../../docs/webhooks.md", import.meta.url), "utf8");
 
-/** A body, what came as its signature, the secret, and whether that is genuine. */
+/** A body, its received signature, the secret, and whether the signature is genuine. */
 const CASES: readonly (readonly [body: string, signature: string | null, secret: string, isGenuine: boolean])[] = [
   ['{"name":"Zoë"}', sign('{"name":"Zoë"}', "secrét"), "secrét", true],
   ['{"name":"Zoë"}', sign('{"name":"Zoë"}', "other"), "secrét", false],

@@ -36,7 +36,7 @@ export async function useReceiver(options: ReceiverOptions = {}): Promise<Receiv
   return receiver;
 }
 
-/** What a listener hears, as promises. */
+/** The events of a listener, as promises. */
 export interface AttemptHandle {
   readonly settled: Promise<AttemptReport>;
   readonly finished: Promise<AttemptReport>;
@@ -80,8 +80,8 @@ export interface RawServer {
 }
 
 /**
- * A server that speaks bytes, for what no HTTP server can be made to do. `onRequest` is called when a whole request has
- * arrived on a connection, with the number of that request on that connection, from 1.
+ * A server that speaks bytes, for behaviour that no HTTP server can be made to have. `onRequest` is called when a whole
+ * request has arrived on a connection, with the number of that request on that connection, from 1.
  */
 export async function useRawServer(onRequest: (socket: Socket, nth: number) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 /**
- * What endpoints do that they should not. Each case is a real socket; limits are shortened where the default is not
- * the point. Rule: SD4 of send.ts.
+ * Forbidden behaviour of endpoints. Each case is a real socket; limits are shortened where the default is not the
+ * point. Rule: SD4 of send.ts.
  */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -153,7 +153,7 @@ describe("an endpoint that breaks the connection", () => {
     const { open, hasRead } = watchedSockets();
     const server = await useRawServer((socket) => {
       socket.write(half);
-      // What is not read when a reset comes is lost.
+      // Bytes that are not read when a reset comes are lost.
       void hasRead(half.length).then(() => socket.resetAndDestroy());
     });
     const sender = useSender({ openSocket: open });

@@ -14,7 +14,7 @@ const NAME = "receiver.example";
 const authority = new CertificateAuthority();
 const toLoopback: Resolve = async () => [{ address: "127.0.0.1", family: 4 }];
 
-/** A TLS server that counts what it decrypts. */
+/** A TLS server that counts the bytes that it decrypts. */
 async function useTlsServer({ cert, key }: Issued, options: TlsOptions = {}) {
   const seen = { handshakes: 0, bytes: 0, serverNames: [] as unknown[] };
   const server = createTlsServer({ cert, key, ...options }, (socket) => {

@@ -1,6 +1,6 @@
 /**
- * What must hold whatever receivers do: many attempts at receivers that misbehave at random. Rules: AP1 of agents.ts,
- * SD5 of send.ts.
+ * Invariants under any behaviour of receivers: many attempts at receivers that misbehave at random. Rules: AP1 of
+ * agents.ts, SD5 of send.ts.
  */
 import type { Socket } from "node:net";
 import fc from "fast-check";

@@ -7,7 +7,7 @@ import { attemptTo, useReceiver, useSender } from "./harness.ts";
 
 const REFUSED = { outcome: "permanent", status: null, error: "address_refused" };
 
-/** Keeps what would be connected to, and connects to the receiver instead. */
+/** Keeps the targets of connections, and connects to the receiver instead. */
 function recordingOpener(port: number): { readonly targets: SocketTarget[]; readonly openSocket: OpenSocket } {
   const targets: SocketTarget[] = [];
   return {

@@ -1,12 +1,12 @@
 /**
- * Bounds the answers of a server that this process asks by Node's client, whoever reads them.
+ * Bounds the answers of a server that this process asks by Node's client, for any reader of them.
  *
  * Owns: for each connection, how many bytes came for the question that is out, and the time by which its answer ends.
- * RG1  An answer has at most `maxBytes` on the wire, its head, interim answers and framing included. What one read of
- *      the socket has beyond them still comes.
+ * RG1  An answer has at most `maxBytes` on the wire, its head, interim answers and framing included. Bytes beyond them
+ *      in the same read of the socket still come.
  * RG2  It ends within `deadlineMs`, however it trickles.
- * RG3  Where one of them is broken, the connection is destroyed. Node tells whoever asked that the answer was cut off,
- *      so `broken` says why.
+ * RG3  Where one of them is broken, the connection is destroyed. Node tells the caller that the answer was cut off, so
+ *      `broken` gives the reason.
  */
 import type { Agent } from "node:http";
 import type { Socket } from "node:net";
@@ -24,7 +24,7 @@ export interface BoundedAgent {
   readonly broken: string | null;
 }
 
-/** Bounds what is asked through the agent from now on. */
+/** Bounds the requests through the agent from now on. */
 export function boundAnswers(agent: Agent, { maxBytes, deadlineMs, who }: AnswerBounds): BoundedAgent {
   let broken: string | null = null;
   const refuse = (socket: Socket, words: string) => {
@@ -54,7 +54,7 @@ export function boundAnswers(agent: Agent, { maxBytes, deadlineMs, who }: Answer
     if (!(socket instanceof Object)) return socket;
     const made = socket as Socket;
     begin(made);
-    // Before the client's own listener, which parses what came.
+    // Before the client's own listener, which parses the bytes.
     made.prependListener("data", () => count(made));
     made.once("close", () => end(made));
     return socket;

@@ -72,7 +72,7 @@ export function createAvroCodec<T>({ name, schemaId, type, fetchType }: AvroCode
   };
 
   const prefetch = (bytes: Buffer): Promise<void> | undefined => {
-    // Bytes in another format name no schema to fetch; `decode` says what is wrong with them.
+    // Bytes in another format name no schema to fetch; `decode` names their fault.
     if (!isFramed(bytes)) return undefined;
     const writerId = schemaIdOf(bytes);
     if (writerId === schemaId || resolvers.has(writerId)) return undefined;

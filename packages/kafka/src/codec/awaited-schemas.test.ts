@@ -5,7 +5,7 @@ import { AwaitedSchemas } from "./awaited-schemas.ts";
 
 const PATIENCE_MS = 10_000;
 
-/** What the registry says of each id; "known" is known to the codec from the first answer on. */
+/** The registry's answer for each id; "known" is known to the codec from the first answer on. */
 let answers: Map<number, "known" | "unknown" | "silent">;
 let asked: number[];
 let schemas: AwaitedSchemas;

@@ -91,7 +91,7 @@ it.each(growing)("$schema: $name: $symbol is other to a reader that does not kno
   // It writes the new one, or `other`, wherever the enum stands.
   const writer = withSymbols(() => [symbol, OTHER]);
   const resolver = reader.createResolver(writer);
-  // What stands in other enums under the same word stays there.
+  // The same word in other enums stays there.
   const apart = (text: string) => text.replaceAll(`"${symbol}"`, '"#"').replaceAll(`"${OTHER}"`, '"#"');
   const value = valueWith(writer, symbol);
   const written = writer.toString(value);

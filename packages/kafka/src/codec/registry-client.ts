@@ -37,7 +37,7 @@ export interface Registry {
   readonly ask: (method: "GET" | "PUT" | "POST", path: string, body?: object) => Promise<JsonAnswer>;
   /** True when the password leaves this machine unencrypted. */
   readonly isClearText: boolean;
-  /** Advice on what to change after an answer with this status, or after no answer; undefined where there is none. */
+  /** Advice after an answer with this status, or after no answer; undefined where there is none. */
   readonly advice: (status: unknown) => string | undefined;
 }
 

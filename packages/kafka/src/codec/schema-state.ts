@@ -7,8 +7,9 @@ import { readSchema } from "./schema-files.ts";
 import { hasCompatibility } from "./subject-compatibility.ts";
 
 /**
- * `registered`: the subject has this schema, and takes only schemas that read what all earlier ones wrote. `missing`:
- * the subject lacks this schema. `loose`: the subject has it, and no compatibility level of its own that is as strict.
+ * `registered`: the subject has this schema, and takes only schemas that read the records of all earlier ones.
+ * `missing`: the subject lacks this schema. `loose`: the subject has it, and no compatibility level of its own that is
+ * as strict.
  */
 export type SchemaState = "registered" | "missing" | "loose";
 
@@ -16,7 +17,7 @@ export interface SchemaStateOptions extends RegistryOptions {
   readonly names: TopicNames;
 }
 
-/** Makes the function that asks. It rejects with `registry_unavailable`, and says what helps where that is known. */
+/** Makes the function that asks. It rejects with `registry_unavailable`, with advice where there is some. */
 export function createSchemaState({
   names,
   ...options

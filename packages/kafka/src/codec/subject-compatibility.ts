@@ -1,6 +1,6 @@
 /**
- * Sets what the registry demands of a new schema of a subject: that it can read the records of all earlier schemas,
- * since records in a topic, or somebody else's consumer, may be older than the last schema.
+ * Sets the compatibility that the registry demands of a new schema of a subject: it can read the records of all earlier
+ * schemas, since records in a topic, or somebody else's consumer, may be older than the last schema.
  */
 import { COMPATIBILITY } from "@kafkajs/confluent-schema-registry";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
@@ -38,7 +38,7 @@ export async function settleCompatibility(
 }
 
 /**
- * Whether the subject takes only schemas that read what every earlier one wrote; false where it has no level of its
+ * Whether the subject takes only schemas that read the records of every earlier one; false where it has no level of its
  * own. Rejects with the answer's `status` when the registry cannot be asked.
  */
 export async function hasCompatibility(subject: string, registry: Pick<Registry, "ask">): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What may stop a consumer from taking records in while its windows still have space. */
+/** A reason for a consumer to stop taking records in while its windows still have space. */
 export interface Backpressure {
   /** True while the consumer must take nothing in. The consumer reads it before each record that it takes in. */
   readonly isHolding: boolean;

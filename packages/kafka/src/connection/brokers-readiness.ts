@@ -7,7 +7,7 @@
  */
 
 /**
- * What `/readyz` shows: true, or a sentence: that no broker answers, or what to change where a broker refuses this
+ * The state for `/readyz`: true, or a sentence: that no broker answers, or the advice where a broker refuses this
  * process.
  */
 export type BrokersState = true | string;
@@ -21,7 +21,7 @@ const PATIENCE_TICKS = 6;
 export interface BrokersReadinessOptions {
   /** Names of the brokers that answer now. */
   readonly answering: () => readonly string[];
-  /** Brokers that refuse this process, by name, each with what to change. */
+  /** Brokers that refuse this process, by name, each with advice. */
   readonly refusals: () => ReadonlyMap<string, string>;
   /** Called once each time that no broker has answered for `PATIENCE_TICKS` ticks in a row, the start included. */
   readonly onUnreachable: () => void;

@@ -8,7 +8,7 @@ const PLAIN = { mechanism: "plain", username: "u", password: "p" } as const;
 const SCRAM = { mechanism: "scram-sha-512", username: "u", password: "p" } as const;
 const TOKEN = { mechanism: "oauthbearer", tokenFile: "/token" } as const;
 
-/** What is warned of when a process begins so; nothing is reached from here. */
+/** The warnings of a process that begins so; nothing is reached from here. */
 async function warnings(
   options: Pick<KafkaConnectionOptions, "brokers" | "login" | "tls">,
 ): Promise<readonly string[]> {

@@ -2,8 +2,8 @@
  * A process's connection to the brokers. It makes every kafkajs client of the process, so that the liveness watch (L1)
  * sees all their sockets.
  *
- * Owns: the watch, and one admin client, which it connects at the first question. A client that `createClient` made
- * belongs to its caller, who disconnects or destroys it.
+ * Owns: the watch, and one admin client, which it connects at the first question. A client of `createClient` belongs to
+ * its caller, which disconnects or destroys it.
  */
 import { connect as connectTcp, isIP } from "node:net";
 import { connect as connectTls } from "node:tls";

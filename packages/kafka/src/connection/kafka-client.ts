@@ -11,7 +11,7 @@ import { kafkajsLogin } from "./kafkajs-login.ts";
 import { type LivenessWatch, refusedSocket } from "./liveness.ts";
 import { answeringFirst } from "./seed-brokers.ts";
 
-/** What one kafkajs client is made with, beside the connection's own settings. */
+/** The options of one kafkajs client, beside the connection's own settings. */
 export interface ClientOptions {
   /** Ms after which kafkajs gives up a request without an answer. Default 30,000. */
   readonly requestTimeoutMs?: number;
@@ -20,7 +20,7 @@ export interface ClientOptions {
    * Default: the connection's brokers.
    */
   readonly brokers?: readonly string[];
-  /** kafkajs's own retries. Default: none, since the caller decides what is sent again. */
+  /** kafkajs's own retries. Default: none, since the caller decides which requests are sent again. */
   readonly retry?: RetryOptions;
 }
 
@@ -31,7 +31,7 @@ export interface KafkaClient {
   destroy(): void;
 }
 
-/** What every client of a connection has in common. */
+/** The settings that every client of a connection has in common. */
 export interface ClientSettings {
   readonly brokers: readonly string[];
   readonly clientId: string;

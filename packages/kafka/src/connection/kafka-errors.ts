@@ -74,8 +74,8 @@ export function isLoginRefused(error: unknown): boolean {
 }
 
 /**
- * What to change when a broker refuses this process for a reason that does not pass by itself, such as its certificate
- * or login. Undefined for any other failure.
+ * Advice when a broker refuses this process for a reason that does not pass by itself, such as its certificate or
+ * login. Undefined for any other failure.
  */
 export function refusalOf(error: unknown): string | undefined {
   for (const each of chain(error)) {
@@ -131,8 +131,7 @@ export function toPosthasteError(error: unknown, what: string): PosthasteError {
 }
 
 /**
- * A short text that names a failure, for a log line: what to change, or the deepest error's type, or its name and
- * message.
+ * A short text that names a failure, for a log line: the advice, or the deepest error's type, or its name and message.
  */
 export function describe(error: unknown): string {
   const refusal = refusalOf(error);

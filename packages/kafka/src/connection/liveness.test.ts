@@ -43,7 +43,7 @@ class FakeBroker {
     return `127.0.0.1:${this.address.port}`;
   }
 
-  /** The process gets on with it: what was asked while it hung is answered. */
+  /** The process goes on: it answers the requests that came while it hung. */
   resume(): void {
     this.hangs = false;
     for (const socket of this.#sockets) socket.write(ANSWER);
@@ -69,7 +69,7 @@ describe("the liveness watch (L1)", () => {
     return brokers;
   }
 
-  /** A watch over these brokers, and what it said. */
+  /** A watch over these brokers, and its messages. */
   function startWatch(brokers: readonly FakeBroker[]) {
     const changes: string[] = [];
     const watch = new LivenessWatch({
@@ -209,7 +209,7 @@ describe("the liveness watch (L1)", () => {
     });
     closing.push(() => watch.close());
     await eventually(() => expect(only.asked).toBeGreaterThan(5));
-    // Once as its probe connects; who is slow to answer is asked less.
+    // Once as its probe connects; a broker that is slow to answer is asked less.
     expect(only.asked).toBeLessThanOrEqual(1 + ticks / 4);
     await openSocket(watch, other);
     const [before, since] = [asked(), ticks];
@@ -233,7 +233,7 @@ describe("the liveness watch (L1)", () => {
   });
 
   it("L1e: asks a broker that refuses it at every eleventh tick alone, and says what to change", async () => {
-    // What a listener with TLS answers to a probe without: an alert.
+    // The answer of a listener with TLS to a probe without: an alert.
     const server = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.end(Buffer.from("15030300020250", "hex")));

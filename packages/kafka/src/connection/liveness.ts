@@ -18,8 +18,8 @@
  *      watch knows only one broker, it asks at every fourth tick: nothing depends on noticing a missed answer soon.
  * L1d  The watch does not look for dead brokers, to which a probe cannot connect: kafkajs notices those itself.
  * L1e  A broker that refuses this process (by its certificate or the login) does not count as answering. Its probe
- *      pauses for five seconds, so that the broker need not refuse twice a second. `onRefused` is called with what to
- *      change at each refusal, and `refusals` names it until the broker answers.
+ *      pauses for five seconds, so that the broker need not refuse twice a second. `onRefused` is called with advice at
+ *      each refusal, and `refusals` names it until the broker answers.
  */
 import { Socket } from "node:net";
 import type { KafkaLogin } from "../login/login.ts";
@@ -36,7 +36,7 @@ export interface LivenessOptions {
   /** How each probe logs in; undefined where the listeners want no login. */
   readonly login?: KafkaLogin | undefined;
   readonly onChange: (broker: string, isUnresponsive: boolean) => void;
-  /** Called at each refusal (L1e). `advice` is a sentence that says what to change. */
+  /** Called at each refusal (L1e). `advice` is a sentence for the operator. */
   readonly onRefused?: (broker: string, advice: string) => void;
   /** Called after each tick. */
   readonly onTick?: () => void;
@@ -66,7 +66,7 @@ interface WatchedBroker {
   /** Ticks at which the probe was waiting for the broker, since it last received a frame. */
   unansweredTicks: number;
   isUnresponsive: boolean;
-  /** What to change; null unless the broker refuses this process. */
+  /** Advice for the operator; null unless the broker refuses this process. */
   advice: string | null;
   /** Ticks until the watch connects a probe again, after a refusal. */
   pausedTicks: number;
@@ -121,7 +121,7 @@ export class LivenessWatch {
     return [...this.#brokers.values()].filter(answersNow).map((broker) => broker.name);
   }
 
-  /** Brokers that refuse this process, by host:port, each with what to change (L1e). */
+  /** Brokers that refuse this process, by host:port, each with advice (L1e). */
   refusals(): ReadonlyMap<string, string> {
     return new Map(
       [...this.#brokers.values()].flatMap(({ name, advice }) => (advice === null ? [] : [[name, advice]])),

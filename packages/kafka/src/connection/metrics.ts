@@ -19,7 +19,9 @@ export interface KafkaMetrics {
   readonly unreadableRecords: Counter<"topic" | "reason">;
 }
 
-/** Creates the metrics once for a process's registry. Whoever knows a label's values sets each to 0 at the start. */
+/**
+ * Creates the metrics once for a process's registry. The code that knows a label's values sets each to 0 at the start.
+ */
 export function createKafkaMetrics(registry: Registry): KafkaMetrics {
   const registers = [registry];
   return {

@@ -7,10 +7,10 @@ import type { KafkaClient } from "./kafka-client.ts";
 import { SharedAdmin } from "./shared-admin.ts";
 
 const TOPIC = "t";
-/** As kafkajs calls what makes the cluster of an admin client. */
+/** The key under which kafkajs keeps the function that makes the cluster of an admin client. */
 const CREATE_CLUSTER = Symbol("private:Kafka:createCluster");
 
-/** An admin client whose offsets are those of `answer`, and how many clients were made and thrown away. */
+/** An admin client with the offsets of `answer`, and the numbers of clients made and thrown away. */
 function sharedAdmin(answer: () => Promise<unknown>, patienceMs: number) {
   const counts = { made: 0, destroyed: 0, asked: 0 };
   const admin = {

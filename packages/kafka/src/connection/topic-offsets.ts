@@ -77,8 +77,8 @@ export function ledEnds(connection: KafkaConnection, topics: readonly string[]):
 }
 
 /**
- * What `topicOffsets` says of one topic, for several topics, by topic. It asks each leading broker twice, where
- * `ledEnds` asks once.
+ * The result of `topicOffsets` for several topics, by topic. It asks each leading broker twice, where `ledEnds` asks
+ * once.
  */
 export function offsetsOfTopics(
   connection: KafkaConnection,

@@ -45,8 +45,8 @@ function textOrBytes(value: string | Buffer): string | Buffer {
 }
 
 /**
- * A PosthasteError that says where the record is that needs what cannot be fetched. Any other error is returned as it
- * is.
+ * A PosthasteError with the place of the record that needs a schema that cannot be fetched. Any other error is returned
+ * as it is.
  */
 export function unreadable({ topic, partition, offset }: IncomingRecord, error: unknown): unknown {
   if (!isPosthasteError(error)) return error;

@@ -1,6 +1,6 @@
 /**
- * Drains before partitions may be given up (C4): it stops new work, waits for the tasks that run, and commits what they
- * finished.
+ * Drains before partitions may be given up (C4): it stops new work, waits for the tasks that run, and commits their
+ * progress.
  *
  * Owns: the one drain before the next JOIN, and the drains that wait for running tasks.
  */
@@ -18,7 +18,7 @@ export interface DrainOptions {
   readonly owned: () => readonly Draining[];
   /** Ends the work that the consumer's user does beside the records. */
   readonly endOther?: (() => Promise<void>) | undefined;
-  /** Commits what is finished. Resolves when the brokers accepted or refused it. */
+  /** Commits the finished records. Resolves when the brokers accepted or refused it. */
   readonly flush: () => Promise<void>;
   /** How long a drain before a JOIN waits for running tasks, in ms. */
   readonly rebalanceDrainMs: number;

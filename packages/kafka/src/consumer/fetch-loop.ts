@@ -1,8 +1,8 @@
 /**
- * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and passes on what it
- * fetched.
+ * kafkajs's consumer of a group, as the windowed consumer uses it: it subscribes, joins, fetches, and passes the
+ * fetched records on.
  *
- * Owns: one kafkajs client and its one consumer. It decides nothing: its hooks decide what a JOIN or a fetch leads to.
+ * Owns: one kafkajs client and its one consumer. It decides nothing: its hooks decide the effect of a JOIN or a fetch.
  */
 import type { Consumer, EachBatchPayload, PartitionAssigner } from "kafkajs";
 import type { KafkaConnection } from "../connection/connect.ts";
@@ -114,7 +114,7 @@ export class FetchLoop {
       const { batchSize, firstOffset, lastOffset } = payload;
       if (batchSize === 0) onEmptyFetch(payload, Number(firstOffset), Number(lastOffset));
     });
-    // The consumer has left the group: the only answer still to come is that of the last fetch, which nobody needs.
+    // The consumer has left the group: only the answer of the last fetch is still to come, and nobody needs it.
     consumer.on(consumer.events.STOP, () => this.#client.destroy());
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       onCrash(toPosthasteError(payload.error, `the consumer of group ${terms.groupId} crashed`));

@@ -103,9 +103,7 @@ export class FetchPosition {
     if (isPaused !== this.#isPaused) this.restatePaused(isPaused);
   }
 
-  /**
-   * Pauses or resumes fetching even if that is no change: kafkajs remembers what was paused in an earlier assignment.
-   */
+  /** Pauses or resumes fetching even if that is no change: kafkajs remembers the pauses of an earlier assignment. */
   restatePaused(isPaused: boolean): void {
     this.#isPaused = isPaused;
     if (isPaused) this.#fetch.pause();

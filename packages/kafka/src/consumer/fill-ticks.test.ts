@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Two partitions, at rest unless a test says otherwise, and what each look was told. */
+/** Two partitions, at rest unless a test says otherwise, and the arguments of each look. */
 function createTicks() {
   const looks: boolean[] = [];
   const partitions = [{ isAtRest: true }, { isAtRest: true }];

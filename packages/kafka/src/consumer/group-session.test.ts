@@ -8,7 +8,7 @@ interface Joined {
   readonly memberId: string;
 }
 
-/** The coordinator as kafkajs uses it; its types leave out what it asks. */
+/** The coordinator as kafkajs uses it; its types omit the requests. */
 interface Requests {
   joinGroup(request: object): Promise<Joined>;
   syncGroup(request: Joined): Promise<object>;
@@ -34,7 +34,7 @@ const MOVED = { type: "NOT_COORDINATOR_FOR_GROUP", code: 16, retriable: true };
 const closed = () => Object.assign(new Error("closed"), { name: "KafkaJSConnectionClosedError" });
 const answers = (type: string) => Object.assign(new Error(type), { name: "KafkaJSProtocolError", type });
 
-/** A session whose coordinator answers as `replies` says, and what kafkajs would see of it. */
+/** A session whose coordinator answers by `replies`, and the calls that kafkajs would see. */
 function createGroup(replies: Partial<Requests> = {}) {
   const real: Requests = {
     joinGroup: () => Promise.resolve({ generationId: 1, memberId: "m" }),

@@ -60,8 +60,8 @@ export class OwnedPartitions<T, F> {
   }
 
   /**
-   * Takes over what a JOIN assigned. A consumer that stops gains no partition, and the partitions that it keeps stay
-   * frozen.
+   * Takes over the assignment of a JOIN. A consumer that stops gains no partition, and the partitions that it keeps
+   * stay frozen.
    */
   join(assigned: Assigned, { isStopping }: { readonly isStopping: boolean }): void {
     const { consumer, connection, session } = this.#options;
@@ -144,9 +144,9 @@ export class OwnedPartitions<T, F> {
   }
 
   /**
-   * Searches the places of gained partitions, each of which begins when its own place was found (CN1). `epoch` is that
-   * of the JOIN. The present epoch may be higher already: when `join` resumed the kept partitions, a failure there may
-   * have ended the consumer.
+   * Searches the places of gained partitions, each of which begins when its own place was found (CN1). `epoch` is the
+   * epoch of the JOIN. The present epoch may be higher already: when `join` resumed the kept partitions, a failure
+   * there may have ended the consumer.
    */
   #search(gained: readonly PartitionIntake<T, F>[], epoch: number): void {
     const { connection, session, consumer, topicIds, onFailure } = this.#options;

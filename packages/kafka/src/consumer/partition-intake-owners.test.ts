@@ -1,4 +1,4 @@
-/** A partition whose owners change at random, over a log with gaps and repeats: what holds of all of them together. */
+/** A partition whose owners change at random, over a log with gaps and repeats: invariants of all owners together. */
 import {
   condenseOrigins,
   decodeOriginCheckpoint,
@@ -51,7 +51,7 @@ class FakeLog {
   }
 }
 
-/** One owner after another of a partition of the log, as kafkajs would feed them, and what they did. */
+/** One owner after another of a partition of the log, as kafkajs would feed them, and their effects. */
 class Simulation {
   readonly log = new FakeLog();
   /** Offsets that were run to their end, by every owner. */
@@ -191,7 +191,7 @@ class Simulation {
     this.#owner.runner.keep();
   }
 
-  /** The owner is gone, or does not know yet that it is: what it ran may have its effect all the same. */
+  /** The owner is gone, or does not know yet that it is: its running tasks may have their effect all the same. */
   crash(): void {
     const { runner, running } = this.#owner;
     this.repeatsAllowed += running.length + this.#finishedSinceCommit;
@@ -202,7 +202,7 @@ class Simulation {
     this.#owner = this.#createOwner();
   }
 
-  /** A former owner finishes something of what it ran, and would commit if it could. */
+  /** A former owner finishes one of its tasks, and would commit if it could. */
   zombieActs(pick: number): void {
     const zombie = this.#zombies[pick % Math.max(1, this.#zombies.length)];
     const task = zombie?.running.pop();
@@ -233,7 +233,7 @@ const append: Play = ({ log }, n, m) => log.append(n % 10 === 0 ? m % 6 : 0, n %
 const fetch: Play = (simulation, n) => simulation.fetch(1 + (n % 20));
 const finish: Play = (simulation, n) => simulation.finish(n);
 
-/** What happens, the frequent things several times. */
+/** The events of a play, the frequent ones several times. */
 const PLAYS: readonly Play[] = [
   ...[append, append, append, append, fetch, fetch, fetch, finish, finish, finish, finish, finish],
   (simulation) => simulation.commit(true),

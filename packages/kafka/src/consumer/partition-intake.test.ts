@@ -18,7 +18,7 @@ describe("the intake of a partition", () => {
     asked();
     expect([accept(0, 2), accept(1, 2), ran()]).toEqual([true, true, [0, 1, 2]]);
     expect([accept(5, 1), asked(), ran()]).toEqual([false, ["seek 3"], [0, 1, 2]]);
-    // kafkajs went on behind what is no record: there is nothing between.
+    // kafkajs went on behind a marker that is no record: there is nothing between.
     expect([accept(5, 1), asked(), ran()]).toEqual([true, [], [0, 1, 2, 5]]);
     expect(intake.endOffset).toBe(1000);
     expect([accept(9, 1), asked()]).toEqual([false, ["seek 6"]]);

@@ -2,7 +2,7 @@
  * The intake of one owned partition: it leads the records that kafkajs fetches into the partition's window.
  *
  * Owns: the window, the fetch position, and the backlog. The backlog holds fetched records for which the window has no
- * space yet: at most half of what the window is filled to, and one fetch. The intake is
+ * space yet: at most half of the window's fill limit, and one fetch. The intake is
  * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
  * - *taking* from then on;
  * - *revoked* for good from `revoke` on.
@@ -11,10 +11,10 @@
  *      the position, and sends kafkajs back to the position. It takes a second such batch, since then kafkajs skipped
  *      offsets that hold no record (C9).
  * PI2  Fetching is paused exactly while there is a reason: the intake is locating or frozen, its backlog is larger than
- *      half of what the window is filled to, backpressure holds its backlog, or its head is not due. The intake pauses
- *      instead of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8).
- *      While the head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the
- *      same time.
+ *      half of the window's fill limit, backpressure holds its backlog, or its head is not due. The intake pauses instead
+ *      of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8). While the
+ *      head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the same
+ *      time.
  * PI3  A frozen intake takes in nothing.
  * PI4  The window gets copies of the records (copied-record.ts).
  */
@@ -31,7 +31,7 @@ import { RetryDelay } from "./retry-delay.ts";
 import type { WorkingSetShare } from "./window-fill.ts";
 import type { PartitionWindow, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
-/** What an intake tells the consumer that owns it. */
+/** The events that an intake reports to the consumer that owns it. */
 export interface IntakeHooks {
   readonly clock: Clock;
   readonly share: WorkingSetShare;
@@ -44,7 +44,7 @@ export interface IntakeHooks {
 }
 
 /**
- * Part of what the window is filled to. A backlog up to this size does not pause fetching, so that the next fetch comes
+ * Part of the window's fill limit. A backlog up to this size does not pause fetching, so that the next fetch comes
  * before the window runs empty.
  */
 const FETCH_BELOW = 0.5;
@@ -124,7 +124,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
     return this.#position.hasNothingToFetch;
   }
 
-  /** The partition's place was found: takes records in from `offset` on, with what that commit's metadata says. */
+  /** The partition's place was found: takes records in from `offset` on, with the state in that commit's metadata. */
   begin(offset: number, metadata: string | null): void {
     this.#mode = "taking";
     this.#window.open(offset, metadata);
@@ -208,8 +208,8 @@ export class PartitionIntake<T, F> implements TopicPartition {
   }
 
   /**
-   * What to commit for the partition; null unless the intake is taking, and null when nothing changed and `forced` is
-   * false.
+   * The point to commit for the partition; null unless the intake is taking, and null when nothing changed and `forced`
+   * is false.
    */
   commitPoint(forced: boolean): CommitPoint | null {
     return this.#mode === "taking" ? this.#window.commitPoint(forced) : null;

@@ -376,7 +376,7 @@ describe("what a commit says", () => {
     const point = window.commitPoint(true);
     expect(point).toMatchObject({ offset: 1 });
     expect(decodeCommitMetadata(1, point?.metadata ?? null).state).toBe("0");
-    // The next owner knows what was passed, and learns the rest as it takes it in, what was finished too.
+    // The next owner knows the passed records, and learns the rest as it takes it in, finished records too.
     const next = openWindow(options);
     next.window.open(1, point?.metadata ?? null);
     for (const offset of [1, 2, 4, 6, 7]) next.window.takeIn(record(offset));

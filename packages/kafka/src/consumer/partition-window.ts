@@ -1,5 +1,5 @@
 /**
- * The window of one owned partition: the tasks that were taken in and are not finished, and what may be committed.
+ * The window of one owned partition: the tasks that were taken in and are not finished, and the point to commit.
  *
  * Owns: the offset tracker, the lanes, and the two states of the checkpoint. The window is
  * - *empty* until `open`;
@@ -8,9 +8,9 @@
  * PW1  A task is finished once, and only while the partition is owned (C2, C4).
  * PW2  A frozen window starts no task. Tasks that run may finish.
  * PW3  The window's limits bound the unfinished records. Of a finished record above the committable offset, the window
- *      keeps only what the checkpoint needs to note of it (OT5 of offset-tracker.ts). `MAX_SPAN` bounds the offsets
- *      above an unfinished record (C3): a record that never finishes, such as one whose republish fails, stops the
- *      partition in the end, and a crash repeats no more than that span.
+ *      keeps only the note that the checkpoint needs (OT5 of offset-tracker.ts). `MAX_SPAN` bounds the offsets above an
+ *      unfinished record (C3): a record that never finishes, such as one whose republish fails, stops the partition in
+ *      the end, and a crash repeats no more than that span.
  * PW4  `#passedState` covers exactly the records below the committable offset (D3). `#intakeState` covers all records
  *      that were taken in, those included that an earlier owner had finished.
  */
@@ -29,7 +29,7 @@ import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-cons
 /** Offsets from the lowest unfinished record to the position: ten seconds at 50,000 records a second. */
 export const MAX_SPAN = 500_000;
 
-/** What a window tells the intake that feeds it. */
+/** The events that a window reports to the intake that feeds it. */
 export interface OwnedPartitionWindowHooks {
   /** A task was finished: the window may have space again. */
   onFinished(): void;
@@ -61,7 +61,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   #starting = false;
   #running = 0;
   #records = 0;
-  /** Those of `#records` that wait for another record of their lane. */
+  /** The number of `#records` that wait for another record of their lane. */
   #waitingInLanes = 0;
   #bytes = 0;
   /** Whether the commit point may differ from the last one that was taken. */
@@ -127,7 +127,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return this.#findOwner(owner)?.records ?? 0;
   }
 
-  /** Begins at a committed offset, with what that commit's metadata says. */
+  /** Begins at a committed offset, with the state in that commit's metadata. */
   open(offset: number, metadata: string | null): void {
     const { finishedRuns, state } = decodeCommitMetadata(offset, metadata);
     const { checkpoint } = this.#options;
@@ -214,7 +214,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#hooks.onFinished();
   }
 
-  /** What to commit; null when nothing changed since the last point was taken and `forced` is false. */
+  /** The point to commit; null when nothing changed since the last point was taken and `forced` is false. */
   commitPoint(forced: boolean): CommitPoint | null {
     if (!this.#changed && !forced) return null;
     const offset = this.#tracker.committableOffset;

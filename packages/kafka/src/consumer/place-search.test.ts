@@ -23,7 +23,7 @@ const leaderless = (): Log => [];
 const outOfRange = () => log("6");
 const found = () => log("9");
 
-/** What becomes of a search whose tries are answered so, one after the other. */
+/** The result of a search whose tries get these answers, one after the other. */
 async function search(answers: readonly (() => Log)[]): Promise<readonly string[]> {
   const left = [...answers];
   const reported: string[] = [];

@@ -1,4 +1,4 @@
-/** What a JOIN changes: which partitions are kept, lost or gained (C5), and where a gained one begins. */
+/** The effect of a JOIN: the partitions that are kept, lost or gained (C5), and the begin of each gained one. */
 import { behindAcceptedLosses } from "@posthaste/contracts/accepted-loss";
 import { PosthasteError } from "@posthaste/core/errors";
 import {
@@ -63,7 +63,7 @@ export interface StartingPlace extends TopicPartition {
   readonly metadata: string | null;
 }
 
-/** What decides where a partition begins, beside its commit. */
+/** The terms, beside its commit, that decide the offset at which a partition begins. */
 export interface StartingTerms extends Pick<WindowedConsumerOptions<never>, "outOfRangeAdvice" | "acceptedLosses"> {
   readonly topicIds: TopicIds;
 }

@@ -1,9 +1,9 @@
 /**
  * How far the window of one partition is filled: to its limits, or to its share of the working set (C12). The share is
  * enough to keep a busy process at work. Records beyond it cost the process its caches and are of no use, unless
- * something in the window holds up what stands behind it.
+ * something in the window holds up the records behind it.
  *
- * Owns: which of the two it is, and what the last look saw. The window is
+ * Owns: the present state of the two, and the result of the last look. The window is
  * - *filled to its share* at first;
  * - *filled to its limits* from a look at which the process is not busy (WF1) or the window holds others up (WF2);
  * - *filled to its share* again from a look at which the process is busy and the window holds nobody up: at once after

@@ -1,9 +1,9 @@
 /**
- * The options of windowed consumption: what a record becomes, and what the handler must do.
+ * The options of windowed consumption: the value that a record becomes, and the duties of the handler.
  *
  * A window holds the records of one owned partition that were taken in and are not finished. The consumer takes records
  * in while the window has space, runs them at once (within a lane: in order), and lets them finish in any order. The
- * committed offset is that of the lowest unfinished record (C1).
+ * committed offset is the offset of the lowest unfinished record (C1).
  */
 import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Clock } from "@posthaste/core/time";
@@ -22,7 +22,7 @@ export interface PartitionWindow {
   readonly maxRecords: number;
   /** True while the window's limits let it take in nothing more. */
   readonly isFull: boolean;
-  /** Kafka's own id of the topic, which tells its offsets from those of an earlier topic with the same name. */
+  /** Kafka's own id of the topic, which tells its offsets from the offsets of an earlier topic with the same name. */
   readonly topicId?: string | undefined;
   /** True once the partition was given up: a task that finishes now has no effect, and its work need not be done. */
   readonly isRevoked: boolean;
@@ -60,13 +60,11 @@ export interface CheckpointedState<F> {
 
 export interface Checkpoint<T, F> {
   /**
-   * What the state needs of an item. The window keeps it until the committable offset has passed the record, so keep it
-   * small.
+   * The part of an item that the state needs. The window keeps it until the committable offset has passed the record,
+   * so keep it small.
    */
   pick(item: T): F;
-  /**
-   * Returns those of the values, which are in no order, that suffice: noting them leaves the state as noting all would.
-   */
+  /** Returns the values, in no order, that suffice: noting them leaves the state as noting all would. */
   readonly condense: (values: readonly F[]) => F[];
   /**
    * A state over nothing for null; otherwise the state whose `encode` wrote the text. Unreadable text counts as null.
@@ -103,8 +101,8 @@ export interface WindowedConsumerOptions<T, F = never> {
    */
   readonly workingSet?: WorkingSet;
   /**
-   * Bounds what records become, where that takes more memory than the records. While it holds, no window takes in
-   * anything.
+   * Bounds the memory of the values that records become, where these are larger than the records. While it holds, no
+   * window takes in anything.
    */
   readonly backpressure?: Backpressure;
   /**
@@ -112,9 +110,12 @@ export interface WindowedConsumerOptions<T, F = never> {
    * schema, unless the registry said for `unknownSchemaMs` that it does not know it.
    */
   readonly schemaOf?: (value: Buffer) => Promise<void> | undefined;
-  /** Fetches what `take` needs of a record; the partition's intake awaits it. The consumer makes it from `schemaOf`. */
+  /**
+   * Fetches the schema that `take` needs for a record; the partition's intake awaits it. The consumer makes it from
+   * `schemaOf`.
+   */
   readonly prefetch?: (record: IncomingRecord) => Promise<void> | undefined;
-  /** Called with the values that were fetched behind a record that waits for what `take` needs. */
+  /** Called with the values that were fetched behind a record that waits for its prefetch. */
   readonly prefetchAhead?: (value: Buffer) => void;
   /**
    * Decodes a record; called once for each record, in offset order, and for the checkpoint's sake also for records that
@@ -144,9 +145,9 @@ export interface WindowedConsumerOptions<T, F = never> {
    * partition from the start. A commit that names no id is trusted.
    */
   readonly topicIds?: TopicIds | undefined;
-  /** What an operator can do about an offset outside the log, for the text of `offset_out_of_range`. */
+  /** Advice to the operator about an offset outside the log, for the text of `offset_out_of_range`. */
   readonly outOfRangeAdvice?: string | undefined;
-  /** What operators said to go on without: such records stop no partition that begins. */
+  /** The losses that operators accepted: such records stop no partition that begins. */
   readonly acceptedLosses?: readonly AcceptedLoss[] | undefined;
   /** A record was finished without `run`, since the checkpoint showed it to be a repeat. */
   readonly onRepeat?: (item: T, record: IncomingRecord) => void;

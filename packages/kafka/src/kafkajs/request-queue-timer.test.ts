@@ -15,7 +15,7 @@ interface Queue {
 
 type QueueClass = RequestQueueClass & (new (options: object) => Queue);
 
-/** kafkajs's class, loaded anew: what a test changes of it, no other sees. */
+/** kafkajs's class, loaded anew: no other test sees the changes that a test makes to it. */
 function loadQueueClass(): QueueClass {
   for (const path of Object.keys(require.cache)) if (path.includes("/kafkajs/")) delete require.cache[path];
   return require("kafkajs/src/network/requestQueue/index.js");
@@ -200,7 +200,7 @@ describe("RQ2: a request queue that looks for overdue requests when one may be o
     ask(queue, 1, { overdue });
     queue.destroy();
     expect(vi.getTimerCount()).toBe(0);
-    // Nothing looks for what is asked without a connection.
+    // Nothing looks for requests that were made without a connection.
     ask(queue, 4);
     expect(vi.getTimerCount()).toBe(0);
     queue.fulfillRequest(answer(4));

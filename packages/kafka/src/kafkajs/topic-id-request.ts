@@ -2,7 +2,7 @@
  * Asks for a topic's id by the Metadata request in version 10, the first version that says it; kafkajs ends at version
  * 6. The request has Kafka's "flexible" encoding: before a compact string or array stands its length plus one as an
  * unsigned varint, where 0 means null, and each structure ends with its tagged fields. This request sends none, and its
- * reader skips those of the answer.
+ * reader skips the tagged fields of the answer.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 

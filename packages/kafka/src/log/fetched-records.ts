@@ -10,7 +10,7 @@ export interface FetchedRecords {
 }
 
 /**
- * Reads what a fetch from `position` brought. A broker answers whole batches, so records below `position` may come
+ * Reads the records of a fetch from `position`. A broker answers whole batches, so records below `position` may come
  * along, and the last batch may end with offsets whose records compaction removed.
  */
 export function readFetched(topic: string, fetched: FetchedPartition, position: number): FetchedRecords {

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 60_000;
 
 /** How long, in ms, the reader was given to reach the end; undefined for as long as it takes. */
 const given = vi.hoisted((): (number | undefined)[] => []);
-/** What happens before the brokers say where the topic ends. */
+/** The steps before the brokers say where the topic ends. */
 const asked = vi.hoisted(() => ({ onAsked: () => {} }));
 
 vi.mock("./log-reader.ts", () => ({

@@ -1,6 +1,6 @@
 /**
  * The keys of a compacted topic of one partition, which may have ten million. The table passes each key to its owner
- * and holds no values. It knows for how long what it passed on has been the whole topic.
+ * and holds no values. It knows for how long the records passed on have been the whole topic.
  *
  * Owns: the reading, the newest changes, and the time at which the topic was last read to its end. The table is
  * - *catching up* from the start, until it has read to the end that the topic had then;

@@ -11,8 +11,8 @@
  * LR2  A failure of the broker or the connection throws the client away, and never ends the reading. The reader goes on
  *      from its position with a new client, whose list of brokers begins one further on.
  * LR3  When retention moves the log's start above the position, the position moves up to it. A position above the log's
- *      end means that the topic was made anew: the reading fails with `offset_out_of_range`, since what was read
- *      belongs to another log.
+ *      end means that the topic was made anew: the reading fails with `offset_out_of_range`, since the records read
+ *      belong to another log.
  * LR4  A broker may say that a topic does not exist while it is moved or was just made. So the reader asks again, and
  *      gives up when for `missingPatienceMs` every try ended with that answer.
  * LR5  Each client first asks for the topic's id. Another id than before means that the topic was made anew, wherever

@@ -13,7 +13,7 @@
  * SF2  A shared fetch brings no records, and so takes no memory. When a partition does not end at its reader's
  *      position, the reader parts, and fetches by its own client, within its own bounds.
  * SF3  When a shared fetch ends without an answer, for an error in one partition or a cut connection, all parked
- *      readers part. Each meets what is wrong by its own client; readers of healthy partitions park again.
+ *      readers part. Each meets the fault by its own client; readers of healthy partitions park again.
  * SF4  A reader parts after `OWN_FETCH_MS` in any case, since a broker closes a connection that was idle for minutes.
  * SF5  The client is destroyed when the last reader has left.
  */

@@ -1,8 +1,8 @@
 /**
- * How current a table is. Whoever relies on a table that no longer follows its topic would act on old data.
+ * How current a table is. A caller that relies on a table that no longer follows its topic would act on old data.
  *
  * Owns: the time at which the table last held its whole topic, and two metrics of that.
- * TP1  Only an answer of the brokers counts. A reader that gets no answer, and a reader that cannot take what it got,
+ * TP1  Only an answer of the brokers counts. A reader that gets no answer, and a reader that cannot take its answer,
  *      both fall behind.
  */
 import type { Clock } from "@posthaste/core/time";
@@ -51,7 +51,7 @@ export class TableProgress {
     metrics?.tableCaughtUpTimestamp.set({ topic }, this.#clock.nowMs() / 1000);
   }
 
-  /** For `/readyz`: true, or a text that says what is missing. */
+  /** For `/readyz`: true, or a text that names the missing step. */
   get state(): true | string {
     const { topic, limitMs = BEHIND_LIMIT_MS } = this.#options;
     if (this.#caughtUpAtMs === null) return `reading ${topic}`;

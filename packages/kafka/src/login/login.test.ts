@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Logs in at a broker that answers so, and gives what it was sent. */
+/** Logs in at a broker with these answers, and returns the bytes sent to it. */
 async function logIn(login: KafkaLogin, answers: readonly string[] = []): Promise<readonly string[]> {
   const sent: string[] = [];
   await runLogin(login, async (message) => {

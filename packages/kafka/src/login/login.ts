@@ -33,8 +33,8 @@ export function mechanismName({ mechanism }: KafkaLogin): string {
 }
 
 /**
- * Sends the login's messages over `exchange`. Rejects as `exchange` does, and with a `broker_refuses` that says what to
- * change: when the token's file cannot be read, when the broker refuses the token, and when the broker cannot prove
+ * Sends the login's messages over `exchange`. Rejects as `exchange` does, and with a `broker_refuses` that carries
+ * advice: when the token's file cannot be read, when the broker refuses the token, and when the broker cannot prove
  * that it knows the password (SCRAM).
  */
 export async function runLogin(login: KafkaLogin, exchange: Exchange): Promise<void> {
@@ -81,7 +81,7 @@ function tokenAdvice(tokenFile: string): string {
   return `the broker does not take the token of KAFKA_SASL_TOKEN_FILE: put one into ${tokenFile} that has not expired and is for these brokers`;
 }
 
-/** What to change when the broker refused the credentials, with the broker's own words. */
+/** Advice when the broker refused the credentials, with the broker's own words. */
 export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
   const advice =
     login.mechanism === "oauthbearer"
@@ -91,8 +91,8 @@ export function refusedLogin(login: KafkaLogin, words: string): PosthasteError {
 }
 
 /**
- * What to change when the listener does not know the mechanism. `offered` names the mechanisms that the listener knows;
- * it is empty where the listener has no login.
+ * Advice when the listener does not know the mechanism. `offered` names the mechanisms that the listener knows; it is
+ * empty where the listener has no login.
  */
 export function refusedMechanism({ mechanism }: KafkaLogin, offered: readonly string[]): PosthasteError {
   const names = offered.map((each) => each.toLowerCase()).join(", ");

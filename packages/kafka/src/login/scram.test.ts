@@ -6,7 +6,7 @@ const LOGIN: ScramLogin = { digest: "sha256", username: "user", password: "penci
 const SERVER_FIRST = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
 const SERVER_LAST = "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=";
 
-/** Logs in at a server that answers so, and gives what it was sent. */
+/** Logs in at a server with these answers, and returns the messages sent to it. */
 async function logIn(answers: readonly string[], login: Partial<ScramLogin> = {}): Promise<readonly string[]> {
   const sent: string[] = [];
   await runScram({ ...LOGIN, ...login }, async (message) => {

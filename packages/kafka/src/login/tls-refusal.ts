@@ -1,7 +1,4 @@
-/**
- * What to change when TLS refuses a connection: a sentence for each code of Node and OpenSSL that names the setting.
- * Pure.
- */
+/** Advice when TLS refuses a connection: a sentence for each code of Node and OpenSSL that names the setting. Pure. */
 
 type Refusal =
   | "untrusted"
@@ -77,14 +74,13 @@ const OF_REGISTRY: Readonly<Record<Refusal, string>> = {
 };
 
 /**
- * What to change after this error of a connection to a broker, with the error's code; undefined for errors that are not
- * of TLS.
+ * Advice after this error of a connection to a broker, with the error's code; undefined for errors that are not of TLS.
  */
 export function brokerTlsRefusal(error: unknown): string | undefined {
   return tlsRefusal(error, OF_BROKER);
 }
 
-/** What `brokerTlsRefusal` says, for a connection to the schema registry. */
+/** The advice of `brokerTlsRefusal`, for a connection to the schema registry. */
 export function registryTlsRefusal(error: unknown): string | undefined {
   return tlsRefusal(error, OF_REGISTRY);
 }

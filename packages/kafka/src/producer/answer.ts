@@ -1,6 +1,6 @@
 /**
- * What a produce answer says of each partition (rule P3). A partition that the answer does not name is unacknowledged:
- * a broker that stops cleanly may leave some out, and so does kafkajs after a leader moved.
+ * The result of each partition in a produce answer (rule P3). A partition that the answer does not name is
+ * unacknowledged: a broker that stops cleanly may leave some out, and so does kafkajs after a leader moved.
  */
 import type { PartitionAnswer } from "../kafkajs/kafkajs-internals.ts";
 

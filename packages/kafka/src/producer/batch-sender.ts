@@ -3,8 +3,8 @@
  * the answers (rules P1 to P3).
  *
  * Owns: the channels to the brokers, the troubles of partitions, and one timer.
- * BS1  Each broker gets one request with what can be sent now: a batch of every partition that the broker leads, that
- *      has records and no batch out, as far as the request has space.
+ * BS1  Each broker gets one request with the batches that can be sent now: one of every partition that the broker
+ *      leads, that has records and no batch out, as far as the request has space.
  * BS2  A partition whose answer is an error, and a partition without a leader, is tried again by itself. The answer
  *      counts for the other partitions of the request.
  * BS3  A request without an answer throws its own channel away and no other.
@@ -47,7 +47,7 @@ export const MAX_REQUEST_BYTES = 4_000_000;
 /** The most partitions that a log line names. */
 const MAX_LOGGED_PARTITIONS = 20;
 
-/** What goes to one broker in one request. */
+/** The batches for one broker in one request. */
 interface Request {
   readonly queues: PartitionQueue[];
   readonly batches: PartitionBatch[];
@@ -103,7 +103,7 @@ export class BatchSender {
     this.#unwatch?.();
   }
 
-  /** Sends what can be sent now (BS1). */
+  /** Sends the batches that are ready (BS1). */
   #sendReady(): void {
     this.#isDue = false;
     if (this.#isClosed) return;

@@ -15,7 +15,7 @@ afterEach(() => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** Brokers that answer by hand, and what became of each client that was made, by its number. */
+/** Brokers that answer by hand, and the fate of each client that was made, by its number. */
 function createChannels() {
   const said: string[] = [];
   const answers: PromiseWithResolvers<readonly PartitionAnswer[]>[] = [];

@@ -214,7 +214,7 @@ class ModelledQueue {
     const batch = this.queue.take(ready);
     const values = valuesOf(batch);
     expect(this.out[partition]).toBeNull();
-    // In order, nothing left out, and what failed is sent again as it was.
+    // In order, nothing left out, and failed records are sent again unchanged.
     expect(values).toEqual(this.lists[partition]?.slice(0, values.length).map(({ value }) => value));
     if (this.again[partition] != null) expect(values).toEqual(this.again[partition]);
     expect(values.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import type { OutgoingRecord } from "./producer.ts";
 
 const MAX_PENDING_BYTES = 1000;
 
-/** A log whose producer keeps what it is given; `pendingBytes` is what the producer says of itself. */
+/** A log whose producer keeps its records; `pendingBytes` is the producer's own figure. */
 function open({
   pendingBytes = 0,
   sent = () => Promise.resolve(),

@@ -3,7 +3,7 @@
  *
  * Owns: the entries that are not flushed yet, by key, and a timer that runs only while there are some. The producer
  * belongs to the caller.
- * PK1  Nothing waits for an entry to be written: what it reports may be finished before.
+ * PK1  Nothing waits for an entry to be written: the reported event may be finished before.
  * PK2  While more than `maxPendingBytes` wait in the producer, entries are counted and dropped.
  * PK3  One flush makes one record for each key.
  */

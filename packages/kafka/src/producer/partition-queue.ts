@@ -146,7 +146,7 @@ export class PartitionQueue {
     return taken;
   }
 
-  /** The index at which the next batch ends: that of the first record that would exceed a limit (GC2, GC4). */
+  /** The index at which the next batch ends: the index of the first record that would exceed a limit (GC2, GC4). */
   #prefixEnd(): number {
     const { maxRecords, maxBytes } = this.#limits;
     const last = Math.min(this.#waiting.length, this.#head + maxRecords);

@@ -32,7 +32,7 @@ export interface Trouble {
   leaders: "unasked" | "asked" | "known";
 }
 
-/** What to do about a partition now: wait until `waitsUntilMs`, ask for the leaders, or send. */
+/** The next step for a partition: wait until `waitsUntilMs`, ask for the leaders, or send. */
 export type NextStep = { readonly waitsUntilMs: number } | "ask" | "send";
 
 export class PartitionTroubles {

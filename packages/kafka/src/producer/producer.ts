@@ -3,15 +3,16 @@
  *
  * kafkajs's idempotent producer loses acknowledged records when an answer is lost: it rolls its sequence numbers back,
  * and the broker takes the next record for a duplicate. So this producer uses neither kafkajs's producer nor kafkajs's
- * retries. It sends again itself, and readers drop what that repeats, by origin or by message id.
+ * retries. It sends again itself, and readers drop the repeats, by origin or by message id.
  *
  * Owns: the queues of unacknowledged records, and the sender that moves them. How it keeps the rules:
  * - P1: at most one batch of a partition is out; group commit gathers the rest. A partition that cannot be written
  *   stops no other: it pauses by itself, and the broker's other partitions go past it on another connection.
- * - P2: a rejection or a missed deadline throws away the connection to that broker. What was out on it goes again
- *   before anything else of its partitions. A partition whose answer is an error is sent again by itself.
+ * - P2: a rejection or a missed deadline throws away the connection to that broker. Its unanswered batches go again
+ *   before anything else of their partitions. A partition whose answer is an error is sent again by itself.
  * - P3: a partition is unacknowledged unless the answer names it with error 0.
- * - P4: acknowledged means by all in-sync replicas (`acks` -1). The caller's promise tells what is acknowledged.
+ * - P4: acknowledged means by all in-sync replicas (`acks` -1). The caller's promise tells when the brokers have
+ *   acknowledged.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -69,7 +70,7 @@ export interface SendOptions {
 }
 
 export interface ProducerOptions {
-  /** The label `class` of the metrics: what the producer is for. */
+  /** The label `class` of the metrics: the purpose of the producer. */
   readonly name: string;
   /** Every topic that the producer may send to. */
   readonly topics: readonly string[];

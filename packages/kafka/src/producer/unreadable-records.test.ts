@@ -15,7 +15,7 @@ const ours = {
   "unreadable-by": "router",
 };
 
-/** What was sent, where the brokers take what `refuses` does not name. */
+/** The records sent, where the brokers take all records that `refuses` does not name. */
 function open(refuses: (record: OutgoingRecord) => PosthasteError | null) {
   const sent: OutgoingRecord[] = [];
   const send = async (records: readonly OutgoingRecord[]) => {

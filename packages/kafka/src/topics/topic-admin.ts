@@ -1,7 +1,7 @@
 /**
  * Makes the cluster's topics match the catalogue.
  *
- * TA1  It never deletes or shrinks anything; it reports what it cannot change.
+ * TA1  It never deletes or shrinks anything; it reports the differences that it cannot mend.
  * TA2  Settings that the catalogue does not name keep the value that somebody gave them (topic-settings.ts).
  * TA3  When `applyTopics` resolves, the events topic has a topic generation of its own (topic-generation.ts).
  *      `applyTopics` raises the number before it makes a new events topic. A run that dies in between leaves a topic

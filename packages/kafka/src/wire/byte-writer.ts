@@ -3,8 +3,8 @@
 const TWO_TO_32 = 2 ** 32;
 
 /**
- * The writer writes at its offset and moves the offset on. It may lose silently what does not fit into the buffer: the
- * caller compares `offset` with the size that it counted.
+ * The writer writes at its offset and moves the offset on. It may lose silently the bytes that do not fit into the
+ * buffer: the caller compares `offset` with the size that it counted.
  */
 export class ByteWriter {
   readonly target: Buffer;

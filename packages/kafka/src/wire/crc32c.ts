@@ -9,7 +9,7 @@ const POLYNOMIAL = 0x82f63b78;
 const TABLE_LENGTH = 256;
 
 /**
- * The eight tables, one behind another: table n begins at n times `TABLE_LENGTH` and says what a byte does to the
+ * The eight tables, one behind another: table n begins at n times `TABLE_LENGTH` and gives the effect of a byte on the
  * checksum when n more bytes follow it in the step.
  */
 const TABLES = makeTables(8);

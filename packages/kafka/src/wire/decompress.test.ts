@@ -22,7 +22,7 @@ describe("what a batch holds", () => {
 
   it.each([
     [1, gzipSync(PLAIN)],
-    // A literal of two bytes, then copies of what stands two bytes before.
+    // A literal of two bytes, then copies of the bytes two before.
     [2, Buffer.from([100, 0x04, 97, 98, 0xfe, 2, 0, 0x86, 2, 0])],
     // Two literals, then 98 bytes from two before: 4, 15 of the token, 79 more; an empty sequence ends the block.
     [3, lz4Frame(Buffer.from([0x2f, 97, 98, 2, 0, 79, 0]))],

@@ -1,7 +1,7 @@
 /**
  * The records of a fetched batch. The fields of a record are read when somebody asks for them.
  *
- * kafkajs makes some fifteen objects for each record, and makes those of a whole fetch before it hands out the first
+ * kafkajs makes some fifteen objects for each record, and makes all objects of a fetch before it hands out the first
  * record. Here a record is a single object that knows its place in the batch's bytes.
  */
 import { PosthasteError } from "@posthaste/core/errors";
@@ -119,7 +119,7 @@ export class FetchedRecord {
     const cursor = new Cursor(this.#bytes, this.#valueEnd);
     const count = cursor.varint();
     if (count === 0) return NO_HEADERS;
-    // Without a prototype, no header's name can be that of an inherited field.
+    // Without a prototype, no header's name can be an inherited field's name.
     const headers: FetchedHeaders = Object.create(null);
     for (let index = 0; index < count; index += 1) {
       const name = String(cursor.readBytes());

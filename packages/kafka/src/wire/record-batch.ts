@@ -23,7 +23,7 @@ export interface BatchRecord {
 /** The records of a batch with the number of bytes of each, so that no record is measured twice. */
 export interface MeasuredBatch {
   readonly records: readonly BatchRecord[];
-  /** The bytes of each record, without those of its own length. */
+  /** The bytes of each record, without the bytes of its own length. */
   readonly recordBytes: readonly number[];
   /** The bytes of the whole batch. */
   readonly bytes: number;
@@ -37,7 +37,7 @@ const PREFIX_BYTES = 8 + 4 + 4 + 1 + 4;
  * sequence number and the count of records.
  */
 const HEAD_BYTES = 2 + 4 + 8 + 8 + 8 + 2 + 4 + 4;
-/** Bytes that the batch's length does not count: those of the first offset and its own. */
+/** Bytes that the batch's length does not count: the first offset and the length itself. */
 const UNCOUNTED_BYTES = 8 + 4;
 const CHECKSUM_BYTES = 4;
 /** Bytes of a record's attributes and time delta, both 0. */
@@ -110,7 +110,7 @@ function entriesOf(headers: BatchRecord["headers"]): readonly HeaderEntry[] {
   return entries;
 }
 
-/** Counts a value's bytes and those of its length; null is written as the length -1 alone. */
+/** Counts a value's bytes and the bytes of its length; null is written as the length -1 alone. */
 function bytesOf(value: Uint8Array | null): number {
   return value === null ? 1 : varintBytes(value.length) + value.length;
 }
