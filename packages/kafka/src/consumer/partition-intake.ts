@@ -11,10 +11,10 @@
  *      the position, and sends kafkajs back to the position. It takes a second such batch, since then kafkajs skipped
  *      offsets that hold no record (C9).
  * PI2  Fetching is paused exactly while there is a reason: the intake is locating or frozen, its backlog is larger than
- *      half of the window's fill limit, backpressure holds its backlog, or its head is not due. The intake pauses instead
- *      of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8). While the
- *      head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the same
- *      time.
+ *      half of the window's fill limit, backpressure holds its backlog, or its head is not due. The intake pauses
+ *      instead of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8).
+ *      While the head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the
+ *      same time.
  * PI3  A frozen intake takes in nothing.
  * PI4  The window gets copies of the records (copied-record.ts).
  */
