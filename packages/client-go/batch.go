@@ -12,7 +12,7 @@ const maxBatchBytes = 500_000
 const (
 	batchHead = `{"batch":[`
 	batchTail = `],"sentAt":"`
-	// envelopeBytes is what a body holds beside the calls and the commas between them.
+	// envelopeBytes is the size of a body without its calls and the commas between them.
 	envelopeBytes = len(batchHead) + len(batchTail) + len(isoMillis) + len(`"}`)
 )
 
@@ -21,7 +21,7 @@ const (
 type batch struct {
 	text      []byte // batchHead and the calls, with commas between
 	ends      []int  // where each call ends in text
-	callBytes int    // bytes of the calls alone: what the queue's limit counts
+	callBytes int    // bytes of the calls alone: the figure that the queue's limit counts
 	hasEnded  bool   // guarded by the queue
 }
 

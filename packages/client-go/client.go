@@ -15,8 +15,8 @@ import (
 //
 //	GO1  A call returns an error when it was not queued; a refused call leaves no trace.
 //	GO2  A call that is taken is either delivered or handed to OnError, once.
-//	GO3  The calls held, waiting or in flight, are at most MaxQueueBytes. A call past it is the one that is handed over: what was
-//	     taken earlier keeps its place.
+//	GO3  The calls held, waiting or in flight, are at most MaxQueueBytes. A call past it is the one that is handed over:
+//	     earlier calls keep their places.
 //	GO4  A batch closes when it has FlushAt calls, when the next call would take its body past 500 KB, when FlushAfter has
 //	     passed since the last one closed, and at Flush and Close.
 type Client struct {
@@ -35,7 +35,7 @@ type Client struct {
 
 	mu        sync.Mutex
 	batch     *batch // nil while no call is gathered
-	capacity  int    // of the next batch: what the last one came to
+	capacity  int    // of the next batch: the size of the last one
 	heldBytes int
 	lastFlush time.Time
 	flushDue  time.Time // of the gathered batch
@@ -114,7 +114,7 @@ func (c *Client) Alias(m *Alias) error {
 	})
 }
 
-// Flush sends what is queued, and returns when all calls made until now were delivered or handed to OnError.
+// Flush sends the queued calls, and returns when all calls made until now were delivered or handed to OnError.
 func (c *Client) Flush() {
 	if c.start() != nil {
 		return
@@ -125,8 +125,8 @@ func (c *Client) Flush() {
 	c.queue.wait()
 }
 
-// Close flushes, for at most CloseTimeout. What is left then goes to OnError, as calls do that are made from now on, and Close
-// returns an *Error with CodeClosed. Every Close waits for the first and returns what it did.
+// Close flushes, for at most CloseTimeout. The undelivered calls then go to OnError, as do calls that are made from now
+// on, and Close returns an *Error with CodeClosed. Every Close waits for the first and returns its result.
 func (c *Client) Close() error {
 	if err := c.start(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *Client) Close() error {
 	return c.closeErr
 }
 
-// start reads the config, once, and answers what is wrong with it.
+// start reads the config, once, and returns its fault.
 func (c *Client) start() error {
 	c.once.Do(func() {
 		if c.config, c.startErr = c.Config.resolved(c.writeKey); c.startErr != nil {
@@ -176,7 +176,7 @@ func (c *Client) start() error {
 	return nil
 }
 
-// scratch holds one call while it is written, outside the lock. Most fit in what it begins with.
+// scratch holds one call while it is written, outside the lock. Most fit in its first capacity.
 var scratch = sync.Pool{New: func() any {
 	buffer := make([]byte, 0, 1024)
 	return &buffer
@@ -198,7 +198,7 @@ func (c *Client) take(d *draft) error {
 		return err
 	}
 	if err := c.gather(text); err != nil {
-		// The buffer goes back to the pool, and the callback may keep what it is given.
+		// The buffer goes back to the pool, and the callback may keep its messages.
 		kept := json.RawMessage(append([]byte(nil), text...))
 		c.reporter.failed(err, 1, func() []json.RawMessage { return []json.RawMessage{kept} })
 		return err
@@ -209,7 +209,7 @@ func (c *Client) take(d *draft) error {
 	return nil
 }
 
-// fillIn gives what the caller left out: an id that no other call has, and the time of the call.
+// fillIn adds the missing fields: an id that no other call has, and the time of the call.
 func (c *Client) fillIn(d *draft) {
 	if d.messageID == "" {
 		d.idPrefix, d.idCount = c.idPrefix, c.idCount.Add(1)
@@ -280,7 +280,8 @@ func (c *Client) onTimer() {
 	c.closeBatch()
 }
 
-// closeBatch hands what is gathered to the queue. The lock is held, so that batches are pushed in the order of their calls.
+// closeBatch hands the gathered batch to the queue. The lock is held, so that batches are pushed in the order of their
+// calls.
 func (c *Client) closeBatch() {
 	c.lastFlush = c.clock.Now()
 	if c.batch == nil {

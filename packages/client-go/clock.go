@@ -2,7 +2,7 @@ package analytics
 
 import "time"
 
-// clock is what the client takes from time. Tests give their own.
+// clock is the part of time that the client uses. Tests give their own.
 type clock interface {
 	Now() time.Time
 	// AfterFunc calls f once after d, in a goroutine of its own, unless stop is called first.

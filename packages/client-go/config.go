@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Config is what a program may set. A zero field means its default. A Client reads it at its first call; changes after that
-// do nothing.
+// Config has the settings of a program. A zero field means its default. A Client reads it at its first call; changes
+// after that do nothing.
 type Config struct {
 	// Endpoint is the base URL of Posthaste's ingest; requests go to Endpoint + "/v1/batch". Default "http://127.0.0.1:8080",
 	// the local command's.
@@ -31,18 +31,18 @@ type Config struct {
 	MaxAttempts int
 	// RequestTimeout is how long one request may take. Default 10 s.
 	RequestTimeout time.Duration
-	// CloseTimeout is how long Close may take before what is left goes to OnError. Default 30 s.
+	// CloseTimeout is how long Close may take before undelivered calls go to OnError. Default 30 s.
 	CloseTimeout time.Duration
 	// Gzip compresses requests. Default false.
 	Gzip bool
-	// OnError gets what was not delivered, and why; the messages are the calls as JSON. It may be called from several
-	// goroutines at a time, and by a call whose queue is full. Without it, failures are logged.
+	// OnError gets the undelivered calls, and the reason; the messages are the calls as JSON. It may be called from
+	// several goroutines at a time, and by a call whose queue is full. Without it, failures are logged.
 	OnError func(err *Error, messages []json.RawMessage)
-	// OnSuccess gets what was delivered, a batch at a time. It may be called from several goroutines at a time.
+	// OnSuccess gets the delivered calls, a batch at a time. It may be called from several goroutines at a time.
 	OnSuccess func(messages []json.RawMessage)
 	// Transport makes the requests. Default: an http.Transport of the client's own that keeps MaxInFlight connections alive.
 	Transport http.RoundTripper
-	// Logger gets failures without OnError, what callbacks panicked with, and with DEBUG=analytics in the environment each
+	// Logger gets failures without OnError, the panics of callbacks, and with DEBUG=analytics in the environment each
 	// step. Default: standard error.
 	Logger *log.Logger
 }

@@ -6,6 +6,6 @@
 //	defer client.Close()
 //	err := client.Track(&analytics.Track{UserId: "u1", Event: "Order Completed"})
 //
-// A call returns an error when it was not queued: it lacks what it needs, or is too large. What was queued is delivered or
-// handed to Config.OnError, once. All methods may be used from many goroutines at a time.
+// A call returns an error when it was not queued: it lacks a required field, or is too large. A queued call is
+// delivered or handed to Config.OnError, once. All methods may be used from many goroutines at a time.
 package analytics

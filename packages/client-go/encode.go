@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// The common values are written here, since encoding/json would allocate for each of them, sort each map and escape what only
-// HTML minds. Everything else goes to encoding/json. The bytes are those of JavaScript's JSON.stringify, so that this library
-// and the TypeScript one cut their batches at the same calls.
+// The common values are written here, since encoding/json would allocate for each of them, sort each map and escape
+// characters that only HTML minds. Everything else goes to encoding/json. The bytes equal JavaScript's JSON.stringify,
+// so that this library and the TypeScript one cut their batches at the same calls.
 
 const (
 	// maxDepth ends a map that holds itself before the stack does.
@@ -69,7 +69,7 @@ func appendDraft(dst []byte, d *draft) (encoded []byte, field string, err error)
 	return append(dst, '}'), "", nil
 }
 
-// appendStringField leaves out what is empty.
+// appendStringField omits an empty value.
 func appendStringField(dst []byte, key, value string) []byte {
 	if value == "" {
 		return dst
@@ -77,7 +77,7 @@ func appendStringField(dst []byte, key, value string) []byte {
 	return appendString(append(dst, key...), value)
 }
 
-// appendMapField leaves out what is nil; an empty map is written.
+// appendMapField omits nil; an empty map is written.
 func appendMapField(dst []byte, key string, value map[string]any) ([]byte, error) {
 	if value == nil {
 		return dst, nil
@@ -263,7 +263,7 @@ func appendMarshaled(dst []byte, value any) (encoded []byte, err error) {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString escapes what JSON must have escaped and nothing else; bytes that are no UTF-8 become U+FFFD.
+// appendString escapes the characters that JSON must have escaped and no others; bytes that are no UTF-8 become U+FFFD.
 func appendString(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	start := 0

@@ -114,7 +114,7 @@ func TestAValueThatJSONCannotHoldIsRefusedWithItsField(t *testing.T) {
 			if !errors.As(err, &refusal) {
 				t.Fatalf("got %v", err)
 			}
-			isTooLarge := refusal.Code == CodeCallTooLarge // what grows without end may be cut by its size
+			isTooLarge := refusal.Code == CodeCallTooLarge // a value that grows without end may be cut by its size
 			if !isTooLarge && (refusal.Code != CodeInvalidField || refusal.Field != "traits" || refusal.Unwrap() == nil) {
 				t.Errorf("got %+v", refusal)
 			}
@@ -145,7 +145,7 @@ func TestACallThatIsQueuedAllocatesLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	// Now and then a larger batch; the race detector drops a quarter of what the pool holds.
+	// Now and then a larger batch; the race detector drops a quarter of the pool's buffers.
 	if got > 1 {
 		t.Errorf("got %v allocations a call, want 1 at most", got)
 	}

@@ -1,6 +1,6 @@
 package analytics
 
-// Code says what went wrong. Programs compare codes; the message is for people.
+// Code names a failure. Programs compare codes; the message is for people.
 type Code string
 
 const (
@@ -8,7 +8,7 @@ const (
 	CodeInvalidOption Code = "invalid_option"
 	// CodeMissingField: the call lacks Error.Field. Returned by the call.
 	CodeMissingField Code = "missing_field"
-	// CodeInvalidField: Error.Field is not what it must be, or cannot be written as JSON. Returned by the call.
+	// CodeInvalidField: Error.Field has a wrong value, or cannot be written as JSON. Returned by the call.
 	CodeInvalidField Code = "invalid_field"
 	// CodeCallTooLarge: the call is over 32 KB of JSON. Returned by the call.
 	CodeCallTooLarge Code = "call_too_large"

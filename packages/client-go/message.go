@@ -2,14 +2,14 @@ package analytics
 
 import "time"
 
-// Who did it: every call but Alias needs a UserId or an AnonymousId.
+// The actor: every call but Alias needs a UserId or an AnonymousId.
 //
-// What every call may bring: a Timestamp (ISO 8601 with an offset; the time of the call when it is empty), a Context (device,
-// page, app and the like; no attributes of the user), Integrations (destinations by name, case sensitive, to true or false;
-// "All": false turns off every one that is not named), and a MessageId (the caller's own idempotency key, at most 100
-// printable ASCII characters; made when it is empty).
+// Optional fields of every call: a Timestamp (ISO 8601 with an offset; the time of the call when it is empty), a
+// Context (device, page, app and the like; no attributes of the user), Integrations (destinations by name, case
+// sensitive, to true or false; "All": false turns off every one that is not named), and a MessageId (the caller's own
+// idempotency key, at most 100 printable ASCII characters; made when it is empty).
 
-// Identify says who a user is.
+// Identify sets the traits of a user.
 type Identify struct {
 	UserId       string
 	AnonymousId  string
@@ -20,7 +20,7 @@ type Identify struct {
 	MessageId    string
 }
 
-// Track says what a user did. Event is required.
+// Track records an action of a user. Event is required.
 type Track struct {
 	UserId       string
 	AnonymousId  string
@@ -89,7 +89,7 @@ type draft struct {
 	integrations map[string]any
 }
 
-// maxMessageIDLength is that of the tracking API's own documents.
+// maxMessageIDLength is the limit of the tracking API's own documents.
 const maxMessageIDLength = 100
 
 // check answers why the call cannot be taken, or nil.

@@ -39,7 +39,8 @@ func track(t *testing.T, client *Client, times int) {
 	}
 }
 
-// sent flushes, and checks that the one message that arrived holds what is wanted, beside what every message holds.
+// sent flushes, and checks that the one message that arrived holds the wanted fields, beside the fields of every
+// message.
 func sent(t *testing.T, client *Client, server *testServer, want map[string]any) {
 	t.Helper()
 	client.Flush()

@@ -10,8 +10,8 @@ import (
 // so that an outage does not fill a disk.
 const warningInterval = 10 * time.Second
 
-// reporter tells the program what became of its calls. What a callback panics with stays here: it is the program's fault
-// and must not cost other calls.
+// reporter reports the fate of the program's calls. A callback's panic stays here: it is the program's fault and must
+// not cost other calls.
 type reporter struct {
 	config  *Config
 	clock   clock

@@ -16,7 +16,7 @@ const (
 	maxRetryAfter = 5 * time.Minute
 )
 
-// answer is what came of one request: a complete answer, or the reason why there was none.
+// answer is the result of one request: a complete answer, or the reason why there was none.
 type answer struct {
 	status     int
 	retryAfter string
@@ -24,7 +24,7 @@ type answer struct {
 	failure    error
 }
 
-// verdict is what to do next with a batch. Exactly one of its three cases holds: failed is set, retry is true, or it was
+// verdict is the next step for a batch. Exactly one of its three cases holds: failed is set, retry is true, or it was
 // delivered but for the rejected calls.
 type verdict struct {
 	failed   *Error
@@ -94,7 +94,7 @@ func parseRetryAfter(value string, now time.Time) time.Duration {
 	return max(0, moment.Sub(now))
 }
 
-// serverError is what the server says of a request, or of one call in it.
+// serverError is the server's report on a request, or on one call in it.
 type serverError struct {
 	Index   *int   `json:"index"`
 	Code    string `json:"code"`
@@ -116,7 +116,7 @@ func refusedError(a answer, attempts int) *Error {
 	return &Error{Code: CodeRefused, Status: a.status, ServerCode: said.Code, Attempts: attempts, message: message}
 }
 
-// rejectedCalls reads "rejected" of an answer's body. What cannot be read there rejects nothing: the status already said that
+// rejectedCalls reads "rejected" of an answer's body. An unreadable body rejects nothing: the status already said that
 // the batch was taken.
 func rejectedCalls(body []byte) map[int]*Error {
 	var said struct {

@@ -93,7 +93,7 @@ func (c *fakeClock) pending() []time.Duration {
 	return delays
 }
 
-// testAnswer is what a testServer does with one request.
+// testAnswer is the behaviour of a testServer for one request.
 type testAnswer struct {
 	Status  int
 	Headers map[string]string
@@ -112,7 +112,8 @@ type testRequest struct {
 	keys int // of the envelope
 }
 
-// testServer is a real server on this machine that keeps what came and gives its answers in turn, the last one for ever.
+// testServer is a real server on this machine that keeps its requests and gives its answers in turn, the last one for
+// ever.
 type testServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -175,7 +176,7 @@ func (s *testServer) messages() []map[string]any {
 	return messages
 }
 
-// collected is what the callbacks were handed.
+// collected holds the arguments of the callbacks.
 type collected struct {
 	mu        sync.Mutex
 	delivered []string
@@ -224,7 +225,7 @@ func newTestClient(t *testing.T, config Config, clock clock) *Client {
 	return client
 }
 
-// eventually looks again and again until check answers "", and fails with what it answered last.
+// eventually looks again and again until check answers "", and fails with its last answer.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

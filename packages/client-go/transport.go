@@ -46,7 +46,7 @@ func newSender(writeKey string, config *Config) *sender {
 	}
 }
 
-// send makes one request and answers what came of it. Ending ctx makes it a failure at once.
+// send makes one request and returns its result. Ending ctx makes it a failure at once.
 func (s *sender) send(ctx context.Context, text []byte, tail string) answer {
 	timeout := fmt.Errorf("no answer within %v", s.config.RequestTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, s.config.RequestTimeout, timeout)

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// What every client library of this project does alike, run against a real server: test/vectors at the top of the repository.
+// The vectors that every client library of this project shares, run against a real server: test/vectors at the top of
+// the repository.
 
 type batchCase struct {
 	Options struct{ FlushAt, Size, FlushAfter int }
@@ -32,7 +33,8 @@ func TestVectorsOfBatches(t *testing.T) {
 	forEachCase(t, "batches", runBatchCase)
 }
 
-// forEachCase runs each case of a file that is for Go. Cases of other languages may hold what has no place in C.
+// forEachCase runs each case of a file that is for Go. Cases of other languages may hold fields that have no place in
+// C.
 func forEachCase[C any](t *testing.T, name string, run func(t *testing.T, now string, vector C)) {
 	var file struct {
 		Now   string
@@ -164,7 +166,7 @@ func TestVectorsOfRetries(t *testing.T) {
 
 func runRetryCase(t *testing.T, now string, vector retryCase) {
 	server, clock := newTestServer(t, vector.Answers...), newFakeClock(t, now)
-	// No flush by time, so that the clock's timers are those of the retries.
+	// No flush by time, so that only the retries have timers on the clock.
 	config := Config{Endpoint: server.URL, FlushAt: vector.Calls, FlushAfter: 24 * time.Hour, MaxAttempts: vector.Options.MaxAttempts}
 	var handed collected
 	handed.into(&config)

@@ -1,5 +1,5 @@
 /**
- * What a `track` call costs its caller, here and in `@segment/analytics-node`, in one run on one machine: each library
+ * Cost of a `track` call to its caller, here and in `@segment/analytics-node`, in one run on one machine: each library
  * with its defaults, against a server in a process of its own that takes everything. `call` is the time that the caller
  * waits for, `all` is the processor's time of the whole process until every call was delivered. Prints the ratios.
  *

@@ -9,7 +9,7 @@ import { startServerProcess } from "./server-process.ts";
 
 const CALLS = Number(process.argv[2] ?? 1_000_000);
 const CALLS_A_TURN = 50;
-/** So often the program waits for what it made, as an import of historical data would. */
+/** So often the program waits for its calls, as an import of historical data would. */
 const CALLS_A_FLUSH = 20_000;
 const MAX_HEAP_MB = 150;
 

@@ -1,10 +1,10 @@
-/** Starts `server.ts` as a process, so that what it costs is not counted as the library's. */
+/** Starts `server.ts` as a process, so that its cost is not counted as the library's. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
 export interface ServerProcess {
   readonly url: string;
-  /** Asks the process for what it counted. */
+  /** Asks the process for its counts. */
   readonly count: () => Promise<ServerCount>;
   readonly end: () => void;
 }

@@ -16,7 +16,7 @@ const ENVELOPE_BYTES = HEAD.length + TAIL.length + ISO_TIME_LENGTH + '"}'.length
 /** The calls that are gathered for one request, in the order in which they were made. */
 export class Batch {
   readonly texts: string[] = [];
-  /** Bytes of the calls alone: what the queue's limit counts. */
+  /** Bytes of the calls alone: the figure that the queue's limit counts. */
   callBytes = 0;
 
   /** Whether the body would stay within its limit with this call. An empty batch takes any call. */
@@ -40,7 +40,7 @@ export class Batch {
   }
 }
 
-/** Reads back what `serializeCall` wrote. */
+/** Reads the text of `serializeCall` back. */
 export function toMessage(text: string): Message {
   return JSON.parse(text) as Message;
 }

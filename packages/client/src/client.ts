@@ -5,7 +5,7 @@
  * CC1  A call throws AnalyticsError when it is refused, and at no other time; a refused call leaves no trace.
  * CC2  A call that is taken is either delivered or handed to `onError`, once.
  * CC3  The calls held, waiting or in flight, are at most `maxQueueBytes`. A call past it is the one that is handed
- *      over: what was taken earlier keeps its place.
+ *      over: earlier calls keep their places.
  * CC4  A batch closes when it has `flushAt` calls, when the next call would take its body past 500 KB, when
  *      `flushAfter` has passed since the last one closed, and at `flush` and `close`.
  * CC5  Nothing here keeps the process running, but for `flush` and `close` while they are awaited.
@@ -60,12 +60,12 @@ export class Analytics {
     this.#lastFlushMs = environment.nowMs();
   }
 
-  /** Says who a user is: traits of a user id. Refused without a userId or an anonymousId. */
+  /** Sets the traits of a user id. Refused without a userId or an anonymousId. */
   identify(call: IdentifyCall): void {
     this.#take("identify", call);
   }
 
-  /** Says what a user did. Refused without an event, and without a userId or an anonymousId. */
+  /** Records an action of a user. Refused without an event, and without a userId or an anonymousId. */
   track(call: TrackCall): void {
     this.#take("track", call);
   }
@@ -91,7 +91,7 @@ export class Analytics {
   }
 
   /**
-   * Sends what is queued, and resolves when all calls made until now were delivered or handed to `onError`. Never
+   * Sends the queued calls, and resolves when all calls made until now were delivered or handed to `onError`. Never
    * rejects.
    */
   async flush(): Promise<void> {
@@ -105,8 +105,8 @@ export class Analytics {
   }
 
   /**
-   * Flushes, for at most `closeTimeoutMs`; what is left then goes to `onError` with the code `closed`, as calls do that
-   * are made from now on. Never rejects; calling it again answers the same promise.
+   * Flushes, for at most `closeTimeoutMs`; undelivered calls then go to `onError` with the code `closed`, as do calls
+   * that are made from now on. Never rejects; calling it again answers the same promise.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();

@@ -1,5 +1,6 @@
 /**
- * What the library takes from its runtime. Tests give their own; everything else in `src` has no clock and no timers.
+ * The part of its runtime that the library uses. Tests give their own; everything else in `src` has no clock and no
+ * timers.
  */
 
 export interface Environment {
@@ -14,13 +15,13 @@ export interface Environment {
   readonly schedule: (delayMs: number, callback: () => void) => () => void;
   /** Keeps the process from ending until the function that it answers is called. */
   readonly holdProcess: () => () => void;
-  /** Writes a line for whoever runs the program. */
+  /** Writes a line for the operator of the program. */
   readonly warn: (line: string) => void;
   /** Writes a line of the runtime log, when `DEBUG` asks for it. */
   readonly debug: ((line: string) => void) | undefined;
 }
 
-/** What runtimes have beyond the web's globals; each part may be missing. */
+/** Globals that runtimes have beyond the web's; each may be missing. */
 interface RuntimeGlobals {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
   readonly Deno?: { readonly unrefTimer?: (id: unknown) => void };

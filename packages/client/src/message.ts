@@ -1,10 +1,10 @@
-/** The six calls: what a caller gives, what goes over the wire, and what is refused before it is queued. */
+/** The six calls: a caller's arguments, the message on the wire, and the refusals before a call is queued. */
 import { AnalyticsError } from "./errors.ts";
 
 /** One call as JSON may be at most 32 KB. The server counts the same bytes. */
 export const MAX_CALL_BYTES = 32_768;
 
-/** What the server takes; the length is that of the tracking API's own documents. */
+/** The server's rule; the length is the limit of the tracking API's own documents. */
 const MESSAGE_ID = /^[\x20-\x7e]{1,100}$/;
 const LIBRARY = { name: "posthaste-js", version: "0.1.0" };
 /** `context` of a call that brings none: made once, since most calls bring none. */
@@ -13,12 +13,12 @@ const ISO_DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)
 
 export type CallType = "identify" | "track" | "page" | "screen" | "group" | "alias";
 
-/** Who did it: a user id, an anonymous id, or both. */
+/** The actor: a user id, an anonymous id, or both. */
 export type Identity =
   | { readonly userId: string; readonly anonymousId?: string | null | undefined }
   | { readonly userId?: string | null | undefined; readonly anonymousId: string };
 
-/** What every call may bring. */
+/** Optional fields of every call. */
 export interface CommonFields {
   /** Imports historical data. Left out, it is the time of the call. A string is ISO 8601 with an offset. */
   readonly timestamp?: Date | string | undefined;
@@ -44,7 +44,7 @@ export type GroupCall = Identity & CommonFields & { readonly groupId: string; re
 /** `userId` is the new id, `previousId` the one that is aliased from. */
 export type AliasCall = CommonFields & { readonly userId: string; readonly previousId: string };
 
-/** A call as it goes over the wire: what `onError` and `onSuccess` are handed. */
+/** A call as it goes over the wire: the argument of `onError` and `onSuccess`. */
 export interface Message {
   readonly type: CallType;
   readonly messageId: string;
@@ -69,7 +69,7 @@ export interface SerializedCall {
 }
 
 /**
- * What the client adds to a call that does not bring its own. Functions, so that a value is made only when it is
+ * Fields that the client adds to a call that does not bring its own. Functions, so that a value is made only when it is
  * needed.
  */
 export interface Defaults {
@@ -80,7 +80,7 @@ export interface Defaults {
 /** The fields of all six calls, as unknown as a caller without types may have left them. */
 type UncheckedCall = Readonly<Record<string, unknown>>;
 
-/** One shape for all six types, in the order of the wire; JSON leaves out what is undefined. */
+/** One shape for all six types, in the order of the wire; JSON leaves undefined fields out. */
 interface Draft {
   readonly type: CallType;
   readonly messageId: string;
@@ -99,8 +99,8 @@ interface Draft {
 }
 
 /**
- * Checks a call and writes it as JSON, at once: what the caller does with its objects afterwards changes nothing.
- * Throws AnalyticsError with `missing_field`, `invalid_field` or `call_too_large`, and nothing else.
+ * Checks a call and writes it as JSON, at once: later changes of the caller's objects change nothing. Throws
+ * AnalyticsError with `missing_field`, `invalid_field` or `call_too_large`, and nothing else.
  */
 export function serializeCall(type: CallType, call: object, defaults: Defaults): SerializedCall {
   if (typeof call !== "object" || call === null) throw new AnalyticsError("invalid_field", `${type} takes an object`);

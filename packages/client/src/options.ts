@@ -1,4 +1,4 @@
-/** What a program may set, with its defaults. After `resolveOptions` nothing is optional any more. */
+/** The settings of a program, with their defaults. After `resolveOptions` nothing is optional any more. */
 import { AnalyticsError } from "./errors.ts";
 import type { Message } from "./message.ts";
 
@@ -24,13 +24,13 @@ export interface AnalyticsOptions {
   readonly maxAttempts?: number | undefined;
   /** Milliseconds that one request may take. Default 10000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Milliseconds that `close` may take before what is left goes to `onError`. Default 30000. */
+  /** Milliseconds that `close` may take before undelivered calls go to `onError`. Default 30000. */
   readonly closeTimeoutMs?: number | undefined;
   /** Compress requests. Default false. */
   readonly gzip?: boolean | undefined;
-  /** Gets what was not delivered, and why. Without it, failures are written to the console's error stream. */
+  /** Gets the undelivered calls, and the reason. Without it, failures are written to the console's error stream. */
   readonly onError?: ((error: AnalyticsError, messages: readonly Message[]) => void) | undefined;
-  /** Gets what was delivered, a batch at a time. */
+  /** Gets the delivered calls, a batch at a time. */
   readonly onSuccess?: ((messages: readonly Message[]) => void) | undefined;
   /** Used in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -114,7 +114,7 @@ function endpointOf(text: string): string {
   try {
     url = new URL(text);
   } catch {
-    // Reported below, with what was expected.
+    // Reported below, with the expected value.
   }
   const isBase =
     url !== undefined && url.search === "" && url.hash === "" && url.username === "" && url.password === "";

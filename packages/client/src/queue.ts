@@ -25,7 +25,7 @@ export interface QueueParts {
   readonly onEnd: (batch: Batch) => void;
 }
 
-/** What a batch comes to. */
+/** The final result of a batch. */
 type FinalVerdict = Exclude<Verdict, { kind: "retry" }>;
 
 interface End {
@@ -62,8 +62,8 @@ export class Queue {
   }
 
   /**
-   * Hands what is left to `onError` with the code `closed`. Requests in flight are broken off: their calls may still
-   * arrive.
+   * Hands the undelivered calls to `onError` with the code `closed`. Requests in flight are broken off: their calls may
+   * still arrive.
    */
   abandon(): void {
     this.#abandoned.abort();

@@ -1,7 +1,7 @@
 /**
- * Tells the program what became of its calls.
+ * Reports the fate of the program's calls.
  *
- * CR1  What a callback throws, or rejects with, stays here: it is the program's fault and must not cost other calls.
+ * CR1  A callback's exception or rejection stays here: it is the program's fault and must not cost other calls.
  * CR2  Without `onError` a failure is written for the operator, at most one line in ten seconds with the count of all
  *      since the last, so that an outage does not fill a disk.
  */

@@ -1,4 +1,6 @@
-/** What an answer means and when to try again. Pure: the clock's reading and the random number are arguments. */
+/**
+ * The meaning of an answer and the time of the next try. Pure: the clock's reading and the random number are arguments.
+ */
 import { AnalyticsError } from "./errors.ts";
 
 export const FIRST_RETRY_DELAY_MS = 100;
@@ -13,7 +15,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** What came of one request: an answer, or the reason why there was none. */
+/** The result of one request: an answer, or the reason why there was none. */
 export type Attempt = { readonly answer: Answer } | { readonly failure: unknown };
 
 /** A call that the server did not take although it took the batch. */
@@ -99,8 +101,7 @@ function refusedError({ status, body }: Answer, attempts: number): AnalyticsErro
 }
 
 /**
- * `rejected` of an answer's body. What cannot be read there rejects nothing: the status already said that the batch was
- * taken.
+ * `rejected` of an answer's body. An unreadable body rejects nothing: the status already said that the batch was taken.
  */
 function rejectedCalls(body: string): readonly RejectedCall[] {
   const { rejected } = fieldsOf(parseJson(body));

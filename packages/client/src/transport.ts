@@ -6,7 +6,7 @@ import type { Attempt } from "./retry.ts";
 /** Browsers let a request outlive its page up to 64 KiB, all of them together. */
 const MAX_OUTLIVING_BYTES = 30_000;
 
-/** Sends one body and answers what came of it; never rejects. Aborting `signal` makes it a failure at once. */
+/** Sends one body and returns the result; never rejects. Aborting `signal` makes it a failure at once. */
 export type Transport = (body: string, signal: AbortSignal) => Promise<Attempt>;
 
 export function createTransport(options: ResolvedOptions, environment: Environment): Transport {

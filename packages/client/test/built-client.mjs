@@ -1,4 +1,4 @@
-// What is published, under the Node that runs this: `npm run build -w @posthaste/client`, then `node
+// The published package under the Node that runs this: `npm run build -w @posthaste/client`, then `node
 // packages/client/test/built-client.mjs` with Node 18 or later. Plain JavaScript without dependencies, since the tests'
 // own tools want a newer Node. Exits with 1 when it fails.
 import assert from "node:assert/strict";

@@ -31,7 +31,7 @@ interface Handed {
   readonly errors: { code: string; messages: readonly string[] }[];
 }
 
-/** A client whose callbacks write down what they are handed. */
+/** A client whose callbacks write down their arguments. */
 function createClient(
   server: Receiver,
   options: Partial<AnalyticsOptions> = {},

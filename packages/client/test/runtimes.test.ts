@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => server.close());
 
-/** What browsers, Deno, Bun and edge runtimes have alike. */
+/** Globals that browsers, Deno, Bun and edge runtimes share. */
 const WEB_GLOBALS = {
   AbortController,
   Blob,
@@ -35,9 +35,7 @@ const WEB_GLOBALS = {
   URL,
 };
 
-/**
- * Runs `lines`, which find `Analytics` and `endpoint`, in a realm with `globals` alone, and answers what they return.
- */
+/** Runs `lines`, which find `Analytics` and `endpoint`, in a realm with `globals` alone, and returns their result. */
 async function runInRealm(lines: string, globals: Readonly<Record<string, unknown>>): Promise<unknown> {
   const entry = fileURLToPath(new URL("../src/index.ts", import.meta.url));
   const { outputFiles } = await build({

@@ -1,4 +1,4 @@
-/** What every client library of this project does alike, run against a real server. */
+/** The vectors that every client library of this project shares, run against a real server. */
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Answer, type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, describe, expect, it } from "vitest";
@@ -27,7 +27,7 @@ describe("batches", () => {
     const environment = createFakeEnvironment(now);
     await runSteps(vector, environment);
     const bodies = server.requests.map(({ body }) => describeBody(body));
-    // Only what the vector says of a request, but all of that.
+    // Only the fields that the vector has of a request, but all of these.
     const described = vector.requests.map((expected, index) =>
       Object.fromEntries(Object.entries(bodies[index] ?? {}).filter(([key]) => key in expected)),
     );

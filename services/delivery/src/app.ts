@@ -1,7 +1,6 @@
 /**
- * The delivery service: it sends the records of the deliveries topic, and those of the retry topics that came due, to
- * their receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their
- * destinations.
+ * The delivery service: it sends the records of the deliveries topic, and due records of the retry topics, to their
+ * receivers. First attempts and retries share the stages of `pipeline.ts`, and so the admission of their destinations.
  */
 
 import { randomBytes } from "node:crypto";
@@ -136,8 +135,8 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
       await Promise.all([firstAttempts.stop(), retries.stop()]);
       pipeline.close();
       await sender.close();
-      // All are called in one turn of the event loop, the topics last: the log and the health writer give what they
-      // hold to their producers, whose close has an end.
+      // All are called in one turn of the event loop, the topics last: the log and the health writer give their held
+      // records to their producers, whose close has an end.
       await Promise.all([outcomes.attemptLog.close(), health.close(), topics.close()]);
       await connection.close();
     },
@@ -152,10 +151,7 @@ interface OutcomeParts {
   readonly random: () => number;
 }
 
-/**
- * Creates what outcomes are written by: the publisher of follow-ups, the attempt log, and the log of unreadable
- * records.
- */
+/** Creates the writers of outcomes: the publisher of follow-ups, the attempt log, and the log of unreadable records. */
 function createOutcomes(options: DeliveryOptions, { connection, topics, metrics, clock, random }: OutcomeParts) {
   const { log, onFailure } = options;
   const { names, republisher, retryTopics } = topics;
@@ -190,7 +186,7 @@ interface HealthParts {
   readonly clock: Clock;
 }
 
-/** Starts to write what this process runs with, and what it knows of its destinations. */
+/** Starts to write this process's settings and its health reports on destinations. */
 function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: HealthParts): HealthWriter {
   const { schedule, attemptLog, windowRecords = DEFAULT_WINDOW_RECORDS, log } = options;
   return new HealthWriter({

@@ -1,4 +1,4 @@
-/** The metrics of delivery, but for those of its consumers, producers and sender. */
+/** The metrics of delivery, without the metrics of its consumers, producers and sender. */
 
 import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";

@@ -18,7 +18,7 @@ import { DestinationsCounts } from "./health/health-counts.ts";
 import { Intake, type IntakeOptions } from "./intake/intake.ts";
 import { Outcomes, type OutcomesOptions } from "./outcome/outcomes.ts";
 
-/** What the stages need besides one another; `onFailure` hears of failures in all of them. */
+/** The needs of the stages besides one another; `onFailure` hears of failures in all of them. */
 export interface PipelineOptions
   extends Omit<IntakeOptions, "check" | "retryBacklog">,
     Pick<OutcomesOptions, "publisher" | "attemptLog"> {

@@ -1,6 +1,6 @@
 /**
- * What delivery reads and writes in Kafka: the tables of destinations and of suppressed users, codecs, producers, and
- * the list of retry topics.
+ * Delivery's reads and writes in Kafka: the tables of destinations and of suppressed users, codecs, producers, and the
+ * list of retry topics.
  */
 import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Codec } from "@posthaste/contracts/codec";

@@ -1,6 +1,6 @@
 /**
- * What a working URL gets beside one that is bad in ways that come and go, in simulated time: what such a URL answers
- * looks well each time that something comes back from it. Rule: UC2 of url-choice.ts.
+ * The share of a working URL beside one that is bad in ways that come and go, in simulated time: such a URL looks well
+ * at each of its answers. Rule: UC2 of url-choice.ts.
  */
 import { describe, expect, it } from "vitest";
 import type { Answer } from "./simulated-delivery.ts";

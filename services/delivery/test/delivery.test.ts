@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createInstallation, type Installation, type TestDelivery } from "./installation.ts";
 
 const DELAYS_MS = [300, 600, 900];
-/** Longer than a busy machine takes for all of the attempts: what ends the retries is that the schedule does. */
+/** Longer than a busy machine takes for all of the attempts: only the end of the schedule ends the retries. */
 const WINDOW_MS = 600_000;
 
 let installation: Installation;

@@ -1,4 +1,4 @@
-/** What delivery says of its destinations, over the real broker and real sockets. */
+/** Delivery's reports on its destinations, over the real broker and real sockets. */
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Topics of a test's own on the real broker, what delivery reads and writes there, and delivery in this process. */
+/** Topics of a test's own on the real broker, delivery's records there, and delivery in this process. */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { decodeProgress, REVISION_HEADER, republishedAtMs } from "@posthaste/contracts/headers";
@@ -19,7 +19,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { Registry } from "prom-client";
 import { type DeliveryOptions, type DeliveryService, startDelivery } from "../src/app.ts";
 
-/** What stands in a retry topic. */
+/** A record in a retry topic. */
 export interface Waiting extends DeliveryProgress {
   readonly topic: string;
   readonly messageId: string;
@@ -44,7 +44,7 @@ export interface Installation {
   readonly encode: (draft: DeliveryDraft) => Buffer;
   /** A value of a schema that the registry knows and that no topic of deliveries is for. */
   readonly strayValue: Buffer;
-  /** Hands on what delivery says of its destinations and of itself; null for a key that is removed. */
+  /** Hands on delivery's reports on its destinations and on itself; null for a key that is removed. */
   readonly followHealth: (take: (key: string, record: HealthRecord | null) => void) => Promise<void>;
   /** Starts delivery; `remove` stops it, if the test has not. */
   readonly startDelivery: (options?: Partial<DeliveryOptions>) => Promise<TestDelivery>;
@@ -70,7 +70,7 @@ export interface TestDelivery extends DeliveryService {
   readonly metric: (sample: string) => Promise<number>;
 }
 
-/** Makes the topics for a schedule and follows what delivery writes. */
+/** Makes the topics for a schedule and follows delivery's records. */
 export async function createInstallation(delaysMs: readonly number[]): Promise<Installation> {
   const topics = await createTestTopics("delivery", { retryDelaysMs: delaysMs });
   const { prefix, names, openCodec, producer, follow } = topics;

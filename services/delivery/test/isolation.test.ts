@@ -22,7 +22,8 @@ describe("a healthy destination", () => {
   ])(
     "I1: gets everything while another one %s, though that one's deliveries fill every window",
     async (_, bad) => {
-      // Who would wait longer than the first retry's delay is deferred: longer than a busy machine takes for all of it.
+      // A delivery that would wait longer than the first retry's delay is deferred: longer than a busy machine takes
+      // for all of it.
       const longer = await createInstallation([LONG_MS]);
       receiver.script("/bad", bad);
       await longer.configure("bad", { urls: [{ url: `${receiver.url}/bad`, headers: {} }] });
@@ -33,7 +34,7 @@ describe("a healthy destination", () => {
       const delivery = await longer.startDelivery({
         windowRecords: 100,
         schedule: { delaysMs: [LONG_MS], windowMs: 2 * LONG_MS },
-        // What hangs ends of itself no sooner than the wait below.
+        // A hanging request ends of itself no sooner than the wait below.
         senderLimits: { headersTimeoutMs: LONG_MS },
       });
       await eventually(() => expect(receiver.requestsTo("/good")).toHaveLength(300), { timeoutMs: PATIENCE_MS });

@@ -19,7 +19,7 @@ const SETTINGS: AdmissionSettings = {
 
 export const CONNECTIONS = 64;
 
-/** What the wall clock shows where the monotonic one shows 0, in ms since the epoch. */
+/** The wall clock's time where the monotonic one shows 0, in ms since the epoch. */
 export const EPOCH_MS = 1_790_000_000_000;
 
 /** A retry window that is over, of a delivery that is owed its last attempt. */
@@ -158,7 +158,7 @@ class ObservedAdmission {
   }
 }
 
-/** That of the test which runs. */
+/** The admission of the running test. */
 export let observed: ObservedAdmission;
 
 /** To be called at the top of a test file: each of its tests has an admission of its own, with few connections. */

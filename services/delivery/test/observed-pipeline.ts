@@ -32,7 +32,7 @@ export const DESTINATION = {
   ],
 } as unknown as Destination;
 
-/** Who is suppressed, and whether that is known of the present. */
+/** The suppressed users, and whether the set is current. */
 export class ObservedSuppressions extends Set<string> {
   isCurrent = true;
   #waiting: (() => void)[] = [];
@@ -50,7 +50,7 @@ export class ObservedSuppressions extends Set<string> {
 
 /** Owns vitest's fake timers until `end`. */
 export class ObservedPipeline {
-  /** What the table holds; undefined for a destination that was removed. */
+  /** The entry of the table; undefined for a destination that was removed. */
   destination: Destination | undefined = DESTINATION;
   readonly tableReached = Promise.withResolvers<void>();
   readonly suppressions = new ObservedSuppressions();
@@ -71,7 +71,7 @@ export class ObservedPipeline {
     skipsDeferrals: false,
   };
   readonly errors: object[] = [];
-  /** Records that were quarantined, each with what acknowledges or refuses it. */
+  /** Records that were quarantined, each with the functions that acknowledge or refuse it. */
   readonly quarantined: {
     readonly offset: number;
     readonly error: PosthasteError;
@@ -120,7 +120,7 @@ export class ObservedPipeline {
     } as unknown as PipelineOptions);
   }
 
-  /** Whoever hears of the newest attempt. */
+  /** The listener of the newest attempt. */
   get listener(): AttemptListener {
     if (this.#listener === undefined) throw new Error("nothing was sent");
     return this.#listener;
@@ -163,7 +163,7 @@ export class ObservedPipeline {
     vi.advanceTimersByTime(ms);
   }
 
-  /** What the URLs answered, a and b in turn. */
+  /** The answers of the URLs, a and b in turn. */
   answered(...statuses: readonly number[]): AttemptReport {
     const urls = statuses.map((status, at) => ({
       url: `https://${"ab"[at]}.example/`,
@@ -186,7 +186,7 @@ export function deliveryOf(task: Task<IncomingDelivery>): Delivery {
   return delivery;
 }
 
-/** That of the test which runs. */
+/** The pipeline of the running test. */
 export let observed: ObservedPipeline;
 
 /** To be called at the top of a test file: each of its tests has a pipeline of its own, and leaves no failure in it. */

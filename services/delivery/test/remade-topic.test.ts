@@ -73,7 +73,7 @@ describe("the deliveries topic, made anew behind the project's back", () => {
     await consumer.connect();
     await consumer.subscribe({ topic: deliveries });
     await consumer.run({ autoCommit: false, eachBatch: async () => {} });
-    // Again where Kafka was still forgetting those of the topic that is gone.
+    // Again where Kafka was still forgetting the partitions of the topic that is gone.
     await eventually(async () => {
       await consumer.commitOffsets(committed.map((each) => ({ topic: deliveries, ...each })));
       expect(await groupOffsets()).toEqual(committed);

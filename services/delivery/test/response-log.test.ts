@@ -33,10 +33,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/**
- * What the attempt log has of the answers of a URL that takes everything and of one that fails, of a destination of its
- * own.
- */
+/** The answers in the attempt log of a URL that takes everything and of one that fails, of a destination of its own. */
 async function loggedAnswers(id: string, responseLog?: ResponseLog): Promise<readonly (string | null)[]> {
   receiver.script(`/${id}/taken`, { body: "patient 4711 was updated" });
   receiver.script(`/${id}/failed`, { status: 500, body: "no room for patient 4711" });
@@ -78,7 +75,7 @@ it("a destination of before the setting has its failures' answers kept, under a 
   await askRegistry("PUT", `/config/${subject}`, { compatibility: "BACKWARD" });
   const codec = await createOpenCodec({ url: schemaRegistryUrl(), names })<DestinationRecord>("destination");
   const bytesOf = (responseLog: ResponseLog) => codec.encode({ ...RECORD, responseLog });
-  // One byte says which: without it the record is what the earlier version wrote.
+  // One byte tells the setting: without it the record is the same as of the earlier version.
   const [kept, none] = [bytesOf("all"), bytesOf("off")];
   const place = kept.findIndex((byte, index) => byte !== none[index]);
   const before = Buffer.concat([kept.subarray(0, place), kept.subarray(place + 1)]);

@@ -25,7 +25,7 @@ describe("a URL that works", () => {
       const configOffset = await connect("two", ["/works", "/hangs"], { settle });
       const other = await connect("other", ["/other"]);
       await installation.send([...drafts("two", DELIVERIES, configOffset), ...drafts("other", 1, other)]);
-      // Nothing of what hangs times out while the test runs: what works does not wait for that either.
+      // No hanging request times out while the test runs: the working URL does not wait for that either.
       const delivery = await installation.startDelivery({
         schedule: { delaysMs: [10_000], windowMs: 60_000 },
         senderLimits: { headersTimeoutMs: 600_000 },
@@ -47,7 +47,7 @@ describe("a URL that works", () => {
     receiver.script("/busy", { status: 429, headers: { "retry-after": "3600" } });
     const configOffset = await connect("two", ["/works", "/busy"], { settle: "each" });
     await installation.send(drafts("two", 1, configOffset));
-    // Who would wait longer than the first delay is deferred: longer than a busy machine takes.
+    // A delivery that would wait longer than the first delay is deferred: longer than a busy machine takes.
     const delivery = await installation.startDelivery({ schedule: { delaysMs: [10_000], windowMs: 60_000 } });
     await eventually(() => expect(receiver.requestsTo("/busy")).toHaveLength(1));
     await installation.send(

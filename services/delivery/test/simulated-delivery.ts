@@ -21,7 +21,7 @@ import { createDeliveryMetrics } from "../src/metrics.ts";
 import type { FollowUp } from "../src/outcome/follow-ups.ts";
 import { createPipeline, type Pipeline, type PipelineOptions } from "../src/pipeline.ts";
 
-/** What a receiver does with a request: a status after so many ms, with a `Retry-After` perhaps, or nothing at all. */
+/** A receiver's treatment of a request: a status after so many ms, with a `Retry-After` perhaps, or nothing at all. */
 export type Answer = { readonly status: number; readonly afterMs: number; readonly retryAfter?: string } | "hangs";
 export type AnswerOf = (url: string, nowMs: number) => Answer;
 

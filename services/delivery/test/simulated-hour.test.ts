@@ -1,5 +1,5 @@
 /**
- * What a working URL gets beside one that hangs, and a slow receiver beside others, in simulated time.
+ * The share of a working URL beside one that hangs, and of a slow receiver beside others, in simulated time.
  * `POSTHASTE_SIMULATED_MINUTES=60` makes each row of the first as long as that; by default the quick rows are shorter.
  */
 import { describe, expect, it } from "vitest";

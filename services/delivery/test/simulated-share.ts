@@ -1,4 +1,4 @@
-/** What one URL of a destination gets in time beside another, in simulated time. */
+/** The share that one URL of a destination gets in time beside another, in simulated time. */
 
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
@@ -41,7 +41,7 @@ export interface Load {
   readonly settle: Settle;
   readonly perSecond: number;
   readonly minutes: number;
-  /** Whose deliveries go one after another. */
+  /** The number of users, each with deliveries one after another. */
   readonly users?: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Suppressions over a real broker and a real receiver: what delivery knows of them, and what it does while it knows
- * nothing. Rule: V6 of suppression-check.ts.
+ * Suppressions over a real broker and a real receiver: delivery with a current table, and without one. Rule: V6 of
+ * suppression-check.ts.
  */
 import { SUPPRESSION_LEASE_MS, type Suppression, suppressionKey } from "@posthaste/core/deletion/suppression";
 import { SILENT_LOG } from "@posthaste/core/log";
@@ -49,7 +49,7 @@ const messagesTo = (path: string) => receiver.requestsTo(path).map(({ headers })
 it("V6: cut off from the brokers, sends for as long as the lease, then drops who was suppressed", async () => {
   const proxy = await openFaultProxy(kafkaBrokers()[0] ?? "");
   const kafka = { brokers: kafkaBrokers(), route: (broker: { host: string; port: number }) => proxy.route(broker) };
-  // One at a time, and slowly: what waits for its permit is in memory when the line is cut.
+  // One at a time, and slowly: the delivery that waits for its permit is in memory when the line is cut.
   const configOffset = await installation.configure("dst_cut", {
     rateLimitPerSecond: 2,
     urls: [{ url: `${receiver.url}/cut`, headers: {} }],
@@ -67,7 +67,7 @@ it("V6: cut off from the brokers, sends for as long as the lease, then drops who
     await suppress("gone");
     // As long as control waits before it answers.
     await new Promise((resolve) => setTimeout(resolve, SUPPRESSION_LEASE_MS));
-    // What began before that on a machine that stood still then is received before this is answered.
+    // A request that began before that on a machine that stood still then is received before this is answered.
     await fetch(`${receiver.url}/marker`);
     const answeredMs = Date.now();
     const before = messagesTo("/cut").length;

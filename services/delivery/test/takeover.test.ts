@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createInstallation, type Installation } from "./installation.ts";
 
-/** What is in flight is waited for, and a member is kept, for as long as a busy machine stands still. */
+/** In-flight requests are waited for, and a member is kept, for as long as a busy machine stands still. */
 const PATIENT = {
   ...{ stopDrainMs: 30_000, rebalanceDrainMs: 30_000, lastCommitMs: 20_000, commitDeadlineMs: 20_000 },
   sessionTimeoutMs: 60_000,
@@ -47,7 +47,7 @@ it("C4, D3: processes that come and go in a run lose nothing, and repeat nothing
   await send(0, 400);
   const first = await installation.startDelivery({ timing: PATIENT, log });
   const inFlight = () => first.metric("posthaste_requests_in_flight");
-  // What it has in flight when another one comes is answered after the first one heard of that.
+  // Its in-flight requests at the arrival of another member are answered after the first one heard of that.
   let release = holdAnswers();
   await eventually(async () => expect(await inFlight()).toBeGreaterThan(1));
   const coming = installation.startDelivery({ timing: PATIENT });

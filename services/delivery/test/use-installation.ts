@@ -3,7 +3,7 @@ import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterEach, beforeEach } from "vitest";
 import { createInstallation, type Installation } from "./installation.ts";
 
-/** Those of the test that runs. */
+/** The installation of the running test. */
 export let installation: Installation;
 export let receiver: Receiver;
 

@@ -3,8 +3,8 @@
  *
  * How the router keeps the rules R1 to R4 of docs/design.md:
  * - R1: it sends by the one producer, which loses nothing (P1 to P4).
- * - R2: it sends the deliveries of an events partition in offset order, those of one event in order of destination id:
- *   the consumer runs tasks without a lane in offset order, and the router sends before it waits.
+ * - R2: it sends the deliveries of an events partition in offset order, and the deliveries of one event in order of
+ *   destination id: the consumer runs tasks without a lane in offset order, and the router sends before it waits.
  * - R3: a send that fails for good ends the process, so that nothing later is sent first.
  * - R4: it commits an offset only when everything below it is acknowledged: the window's committable offset.
  */

@@ -1,4 +1,4 @@
-/** The metrics of the router, but for those of its consumer and producers. */
+/** The metrics of the router, without the metrics of its consumer and producers. */
 import { UNROUTED_CAUSES, type UnroutedCause } from "@posthaste/core/routing/routing";
 import { Counter, type Registry } from "prom-client";
 

@@ -116,7 +116,7 @@ it("R4: an event is finished when its deliveries are acknowledged, and not befor
   expect(finished).toBe(1);
 });
 
-/** What is said of `event` where it became no delivery, beside the cause. */
+/** The fields of an unrouted entry for `event`, beside the cause. */
 const ENTRY = {
   messageId: "m1",
   type: "identify",
@@ -131,7 +131,7 @@ const ENTRY = {
   integration: null,
 };
 
-/** A router whose deliveries are acknowledged at once, and what it did. */
+/** A router whose deliveries are acknowledged at once, and its effects. */
 function createRouter(parts: Partial<RecordRouterParts> = {}) {
   const did = {
     counted: [] as unknown[],
@@ -281,7 +281,7 @@ describe("a record of the events topic", () => {
     const suppressed = new Set(["s1:u9"]);
     const { run, did } = createRouter({ dedupe, suppressed });
     expect(run({ ...event, type: "track", event: "Signed Up", userId: "u9" })).toBeUndefined();
-    // Nothing of the user but what names the event.
+    // Nothing of the user but the event's name.
     expect(did.unrouted).toEqual([["s1", { ...ENTRY, type: "track", cause: "suppressed", userKey: null }]]);
     expect([did.counted, did.finished, did.sent, asked]).toEqual([["suppressed"], 1, [], []]);
     suppressed.clear();

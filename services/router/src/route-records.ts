@@ -29,7 +29,7 @@ const MAX_CHARACTER_BYTES = 3;
 /** The most bytes of a delivery beside its texts and its body: numbers, lengths, the id of the schema. */
 const ENVELOPE_BYTES = 100;
 
-/** What a delivery is made from besides its event. */
+/** The terms of a delivery besides its event. */
 export interface RouteContext {
   readonly routing: RoutingTable;
   /** The topic generation in origins (`originTopicGenerationOf`, D2). */

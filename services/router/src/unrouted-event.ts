@@ -1,4 +1,4 @@
-/** The entry of an unrouted event: the cause, and what a reader needs to explain it. */
+/** The entry of an unrouted event: the cause, and the fields that a reader needs to explain it. */
 import { WEBHOOKS } from "@posthaste/core/config/destination";
 import type { Event } from "@posthaste/core/event/event";
 import { eventNameOf } from "@posthaste/core/routing/delivery-fields";
@@ -22,7 +22,7 @@ export interface UnroutedTerms extends WithoutDelivery {
 
 export function toUnrouted(event: Event, place: EventPlace, terms: UnroutedTerms): UnroutedEvent {
   const { cause, firstOffset = null, context } = terms;
-  // The entry of a suppressed user's event keeps nothing but what names the event.
+  // The entry of a suppressed user's event keeps only the fields that name the event.
   const isNamed = cause !== "suppressed";
   return {
     messageId: event.messageId,

@@ -45,7 +45,7 @@ it("are followed when the topic was read to its end, and not before", async () =
     onFailure: (reason) => failures.push(reason),
   }).then((destinations) => ({ destinations, known: routing.destinationsOf(SOURCE).map(({ id }) => id) }));
   await asked;
-  // Of what does not wait for the schema this is the longest: the brokers' word on where the topic ends.
+  // The longest step that does not wait for the schema: the brokers' answer for the topic's end.
   await connection.withAdmin((admin) => admin.fetchTopicOffsets(topic));
   release();
   const { destinations, known } = await followed;

@@ -1,4 +1,4 @@
-/** Topics of a test's own on the real broker, what a router reads and writes there, and routers in this process. */
+/** Topics of a test's own on the real broker, a router's records there, and routers in this process. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -33,11 +33,11 @@ export interface Installation {
   /** Writes a destination's newest state; undefined removes it. */
   readonly configure: (id: string, change: Partial<DestinationRecord> | undefined) => Promise<void>;
   readonly send: (events: readonly Event[]) => Promise<void>;
-  /** What was quarantined. */
+  /** The quarantined records. */
   readonly unreadable: readonly Quarantined[];
   readonly encode: (event: Event) => Buffer;
   readonly openCodec: OpenCodec;
-  /** What the topics' names begin with. */
+  /** The prefix of the topics' names. */
   readonly prefix: string;
   /** Writes bytes that no schema reads, to the events topic unless another is named. */
   readonly sendRaw: (value: Buffer | null, place?: Partial<OutgoingRecord>) => Promise<void>;
@@ -59,7 +59,7 @@ export interface TestRouter extends Router {
   readonly failures: readonly Error[];
 }
 
-/** Makes the topics and follows what is written to those that a router writes. */
+/** Makes the topics and follows the topics that a router writes. */
 export async function createInstallation(): Promise<Installation> {
   const topics = await createTestTopics("router");
   const { prefix, names, openCodec, producer, follow } = topics;

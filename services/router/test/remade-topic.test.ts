@@ -23,7 +23,7 @@ const idsOf = (prefix: string, count: number) => Array.from({ length: count }, (
 const send = (ids: readonly string[]) =>
   installation.send(ids.map((id, index) => testEvent(id, { userId: `u${index % 7}` })));
 
-/** The message ids that delivery would send of what the routers wrote (D2), in the order of the log. */
+/** The message ids that delivery would send of the routers' records (D2), in the order of the log. */
 function passed(): readonly string[] {
   const checkpoints = new Map<number, OriginCheckpoint>();
   return installation.deliveries.flatMap((delivery) => {
@@ -49,7 +49,7 @@ describe("the events topic, made anew behind the project's back", () => {
     await send(remade);
     await installation.startRouter();
     await expectPassed([...old, ...remade]);
-    // D2 has nothing to drop here, so that what is missing cannot hide behind it.
+    // D2 has nothing to drop here, so that a missing record cannot hide behind it.
     expect(passed()).toHaveLength(100);
   });
 
@@ -81,7 +81,7 @@ describe("the events topic, made anew behind the project's back", () => {
     await remakeEvents();
     const remade = idsOf("new", 60);
     await send(remade);
-    // A late commit of the old router, after Kafka forgot those of the topic that is gone.
+    // A late commit of the old router, after Kafka forgot the commits of the topic that is gone.
     const consumer = createTestKafka().consumer({ groupId: names.routerGroup });
     await consumer.connect();
     await consumer.subscribe({ topic: names.events });

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => installation.remove());
 
-/** What delivery sends of what the routers wrote. */
+/** The deliveries that delivery sends of the routers' records. */
 function passedByOrigin(): ReadDelivery[] {
   const checkpoints = new Map<number, OriginCheckpoint>();
   return installation.deliveries.filter((delivery) => {
@@ -41,7 +41,7 @@ describe("one router after another", () => {
     await eventually(() => expect(new Set(installation.deliveries.map(({ messageId }) => messageId)).size).toBe(600));
     await second.stop();
     const sent = () => passedByOrigin().map(({ messageId, destinationId }) => `${messageId} ${destinationId}`);
-    // What goes to the one may be read before what goes to the other.
+    // The records of the one may be read before the records of the other.
     const all = ids.flatMap((id) => [`${id} dst_a`, `${id} dst_b`]).toSorted();
     await eventually(() => expect(sent().toSorted()).toEqual(all));
     expect([...first.failures, ...second.failures]).toEqual([]);
@@ -51,7 +51,7 @@ describe("one router after another", () => {
     const first = await installation.startRouter();
     const old = Array.from({ length: 40 }, (_, index) => `old-${index}`);
     await installation.send(old.map((id) => testEvent(id)));
-    // What cannot be read does not end the reading of what can.
+    // An unreadable record does not end the reading of the others.
     await installation.sendRaw(installation.strayValue, { key: "src_1:u1" });
     await eventually(() => expect(installation.deliveries).toHaveLength(80));
     await first.stop();
@@ -94,7 +94,7 @@ describe("one router after another", () => {
     });
     await send(rounds.flat());
     await waitFor(rounds.flat());
-    // It counts what the brokers have acknowledged, which the test may have read before.
+    // It counts acknowledged records, which the test may have read before.
     await eventually(async () =>
       expect(await second.registry.metrics()).not.toMatch(/posthaste_routed_events_total\{outcome="routed"\} 0/),
     );

@@ -1,5 +1,5 @@
-// Callcost measures what a Track call costs the goroutine that makes it, here and in analytics-go/v3, in one run on one
-// machine: each library with its defaults, against a server that takes everything. It prints the ratio.
+// Callcost measures the cost of a Track call to the goroutine that makes it, here and in analytics-go/v3, in one run on
+// one machine: each library with its defaults, against a server that takes everything. It prints the ratio.
 //
 //	go run ./callcost
 package main
@@ -80,7 +80,7 @@ func main() {
 	}
 }
 
-// measure answers the time of one call: that of all bursts, without the pauses.
+// measure returns the time of one call: the time of all bursts, without the pauses.
 func measure(library library, load load, endpoint string) time.Duration {
 	track, end := library.start(endpoint)
 	defer end()

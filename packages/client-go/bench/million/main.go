@@ -85,8 +85,8 @@ func main() {
 	}
 }
 
-// makeCalls answers the largest heap that was seen, in MB. Every so often a goroutine waits for what it made, as an import of
-// historical data would; one that does not would find the queue full, and its calls in OnError.
+// makeCalls answers the largest heap that was seen, in MB. Every so often a goroutine waits for its calls, as an import
+// of historical data would; one that does not would find the queue full, and its calls in OnError.
 func makeCalls(client *analytics.Client, calls int) uint64 {
 	var wait sync.WaitGroup
 	var peak atomic.Uint64
@@ -95,7 +95,7 @@ func makeCalls(client *analytics.Client, calls int) uint64 {
 		go func() {
 			defer wait.Done()
 			for n := worker; n < calls; n += goroutines {
-				// What is refused here is a mistake of this program; a full queue is told to OnError as well.
+				// A refusal here is a mistake of this program; a full queue is reported to OnError as well.
 				_ = client.Track(&analytics.Track{UserId: "user-1", Event: "E", Properties: map[string]any{"n": n, "plan": "pro"}})
 				if n/goroutines%5000 == 4999 {
 					client.Flush()

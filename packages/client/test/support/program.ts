@@ -1,5 +1,5 @@
 /**
- * Runs a few lines as a program of their own, for what only a whole process shows: its end, its output, its
+ * Runs a few lines as a program of their own, for effects that only a whole process shows: its end, its output, its
  * environment.
  */
 import { type RunResult, runNode } from "@posthaste/testkit/run-node";

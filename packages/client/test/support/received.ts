@@ -1,4 +1,4 @@
-/** What arrived at a test's server, read as the batches of this library. */
+/** The requests of a test's server, read as the batches of this library. */
 import { gunzipSync } from "node:zlib";
 import type { Receiver } from "@posthaste/testkit/receiver";
 import type { Message } from "../../src/message.ts";

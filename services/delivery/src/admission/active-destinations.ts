@@ -1,5 +1,5 @@
 /**
- * The destinations that are active in this process, each with its admission and with what this process counts of it.
+ * The destinations that are active in this process, each with its admission and with this process's counts of it.
  *
  * Owns: those admissions, the connection budget and the usual cost of an answer, which they share, the concurrency
  * limits that URLs of forgotten destinations reached, and the timer that forgets.

@@ -34,7 +34,7 @@ import { shutForMs } from "./shut-for-ms.ts";
 const RESERVE_REQUESTS = 32;
 const ALL_CALLED: readonly null[] = [];
 
-/** What becomes of a delivery that admission defers. A `notBeforeMs` is on the monotonic clock. */
+/** The end of a delivery that admission defers. A `notBeforeMs` is on the monotonic clock. */
 export interface DeferralPort {
   /**
    * Publishes all that the delivery owes and answers null; or publishes nothing and answers the delivery, when it is
@@ -47,7 +47,7 @@ export interface DeferralPort {
   deferLastAttempt(checked: CheckedDelivery, cause: DeferralCause): void;
 }
 
-/** What admission asks of the check for a delivery that waited. */
+/** Admission's question to the check about a delivery that waited. */
 export interface RecheckPort {
   isCurrent(checked: CheckedDelivery): boolean;
   renew(checked: CheckedDelivery): CheckedDelivery | null;

@@ -1,4 +1,4 @@
-/** The port of the attempt, the stage after admission, and what the attempt tells admission. */
+/** The port of the attempt, the stage after admission, and the feedback of the attempt to admission. */
 import type { Permit } from "@posthaste/core/isolation/permit";
 import type { RequestEnd, RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";
@@ -12,7 +12,7 @@ export interface AttemptPort {
   start(permit: DeliveryPermit, feedback: AttemptFeedback): void;
 }
 
-/** What the attempt tells admission. An `index` counts the permit's URLs. */
+/** The attempt's feedback to admission. An `index` counts the permit's URLs. */
 export interface AttemptFeedback {
   /**
    * A request has its outcome. `shutMs`: for how many ms the receiver asked not to be called at this URL; null for

@@ -1,4 +1,4 @@
-/** What the outcome of a request says about its URL's health. */
+/** The meaning of a request's outcome for its URL's health. */
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RequestEnd, RequestOutcome } from "@posthaste/core/isolation/url-health";
 import type { EndDetails, OutcomeDetails } from "@posthaste/webhook/report";
@@ -10,7 +10,7 @@ export function toRequestOutcome(outcome: AttemptOutcome, { error, status }: Out
   return status === 429 ? "throttled" : "failed";
 }
 
-/** What the end of a request says about its URL's health. */
+/** The meaning of a request's end for its URL's health. */
 export function toRequestEnd({ outcome, isOverBudget }: EndDetails): RequestEnd {
   if (outcome === "retryable") return "failed";
   return isOverBudget ? "over_budget" : "well";

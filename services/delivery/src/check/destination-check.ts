@@ -4,8 +4,8 @@
  * Owns: the ids of the destinations whose missing key was logged.
  * V2  A destination whose secrets this process cannot open gets nothing, and none of its deliveries is given up: they
  *     are held.
- * V3  URLs, headers and secrets are those of the moment of sending: admission has a delivery that waited checked again
- *     when its destination was changed meanwhile.
+ * V3  URLs, headers and secrets are read at the moment of sending: admission has a waiting delivery checked again when
+ *     its destination was changed meanwhile.
  */
 
 import type { Destination } from "@posthaste/core/config/destination";
@@ -17,7 +17,7 @@ import type { Table } from "@posthaste/kafka/log/table";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import { type CheckedDelivery, toChecked } from "./checked-delivery.ts";
 
-/** What becomes of a delivery that does not go on to admission. */
+/** The ends of a delivery that does not go on to admission. */
 export interface RefusalPort {
   /** Ends the delivery as a dead letter, with the progress of its record. */
   deadLetter(task: Task<IncomingDelivery>, delivery: Delivery, reason: DeadLetterReason): void;

@@ -47,7 +47,7 @@ export class DestinationCounts implements HealthCounts {
   }
 }
 
-/** What the last stage of a delivery reports. */
+/** The reports of a delivery's last stage. */
 export interface HealthPort {
   /** An attempt is settled, at `nowMs` since the epoch. */
   settled(destinationId: string, outcome: AttemptOutcome, nowMs: number): void;

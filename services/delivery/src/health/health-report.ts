@@ -1,4 +1,4 @@
-/** The health of a destination as this process reports it: its counts, and what its admission knows of the URLs. */
+/** The health of a destination as this process reports it: its counts, and admission's state of the URLs. */
 import type { DestinationHealth, HealthOfUrl } from "@posthaste/core/health/health-record";
 import type { UrlHealth } from "@posthaste/core/isolation/url-health";
 import type { DestinationCounts } from "./health-counts.ts";
@@ -10,7 +10,7 @@ export interface HealthMoment {
   readonly monotonicMs: number;
 }
 
-/** What admission knows of a destination that is active. */
+/** Admission's state of an active destination. */
 export interface ActiveHealth {
   readonly urls: readonly Pick<UrlHealth, "url" | "breaker" | "shutUntilMs" | "out">[];
   readonly waiting: number;

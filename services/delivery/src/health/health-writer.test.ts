@@ -68,7 +68,7 @@ async function pass(ms: number): Promise<void> {
 
 const settled = (id: string, outcome: "delivered" | "retryable" = "delivered") =>
   counts.settled(id, outcome, STARTED_MS + elapsedMs);
-/** What was written since the last call, by key; a process's own left out. */
+/** The records written since the last call, by key; the process's own left out. */
 function written(): readonly (readonly [string, HealthRecord | null])[] {
   const records = sends.splice(0).flat();
   return records

@@ -1,14 +1,14 @@
 /**
- * Writes what this process knows of its destinations, and what it runs with, to `posthaste.destination-health`.
+ * Writes this process's health reports on destinations, and its settings, to `posthaste.destination-health`.
  *
- * Owns: the signature and the moment of what was last written of each destination, and the timer.
+ * Owns: the signature and the moment of the last record of each destination, and the timer.
  * HW1  A destination is written when its state changed, and otherwise at most every `WRITE_INTERVAL_MS` while it is in
  *      use. A tick writes at most `MOST_A_TICK` records, changes first (`write-plan.ts`).
  * HW2  A destination that admission forgot is written once more where its last record says that something stood against
  *      it or was under way.
  * HW3  One send is out at a time, so that no records gather while the brokers do not answer. A destination whose record
  *      could not be sent is written again, with its counts of that later moment.
- * HW4  The process itself is written every `WRITE_INTERVAL_MS`. As long as it is, readers count what it said of
+ * HW4  The process itself is written every `WRITE_INTERVAL_MS`. As long as it is, readers count its reports on
  *      destinations.
  * HW5  When a destination is forgotten (HC2 of `health-counts.ts`) its key is removed, and at the end all keys are.
  */
@@ -33,7 +33,7 @@ export interface HealthWriterOptions {
   readonly instance: string;
   readonly process: ProcessHealth;
   readonly counts: DestinationsCounts;
-  /** What admission knows of a destination; undefined when it is not active. */
+  /** Admission's state of a destination; undefined when it is not active. */
   readonly activeOf: (destinationId: string) => ActiveHealth | undefined;
   readonly producer: Pick<Producer, "send">;
   readonly topic: string;
@@ -42,7 +42,7 @@ export interface HealthWriterOptions {
   readonly log: Log;
 }
 
-/** What was last written of a destination. */
+/** The last record of a destination. */
 interface Written {
   readonly signature: number;
   readonly writtenMs: number;

@@ -5,7 +5,7 @@ export const WRITE_INTERVAL_MS = 5000;
 
 export interface WriteChoice {
   readonly destinationId: string;
-  /** The destination's state differs from what was last written, or nothing was written. */
+  /** The destination's state differs from the last record, or nothing was written. */
   readonly isChanged: boolean;
   /** When the destination was last written, on the monotonic clock. */
   readonly writtenMs: number;

@@ -32,7 +32,7 @@ const OUT_OF_RANGE_ADVICE =
   "records were deleted that no attempt was made at yet: posthaste doctor says how many, and " +
   "posthaste topics accept-loss goes on without them";
 
-/** What the groups read. */
+/** The topics that the groups read. */
 export interface ReadTopics {
   readonly names: TopicNames;
   readonly retryTopics: readonly string[];

@@ -1,5 +1,6 @@
 /**
- * The checkpoint of origins in commits (D1 to D3 of `core/delivery/origin.ts`), and the count of what it leaves out.
+ * The checkpoint of origins in commits (D1 to D3 of `core/delivery/origin.ts`), and the count of origins that it drops
+ * for size.
  */
 import {
   condenseOrigins,

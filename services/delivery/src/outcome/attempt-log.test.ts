@@ -19,7 +19,7 @@ interface Harness {
   readonly dropped: () => number;
 }
 
-/** A log whose producer keeps what it is given; `pendingBytes` is what it says of itself. */
+/** A log whose producer keeps its records; `pendingBytes` is the producer's own figure. */
 function open({ setting = ALL, random = 0, pendingBytes = 0, fails = false }): Harness {
   const batches: AttemptRecord[][] = [];
   const deferrals: DeferralRecord[] = [];

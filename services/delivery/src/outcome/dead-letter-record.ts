@@ -1,6 +1,6 @@
 /**
- * The record of a dead letter: its value has what is known of the delivery when it is given up, and its headers repeat
- * some of that.
+ * The record of a dead letter: its value holds the delivery and its history at the end, and its headers repeat some of
+ * that.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeDeadLetter } from "@posthaste/contracts/dead-letter-headers";

@@ -15,7 +15,7 @@ export interface DeadLetterFollowUp {
   readonly delivery: Delivery;
   readonly reason: DeadLetterReason;
   readonly progress: DeliveryProgress;
-  /** What the URLs answered in the attempt that ended the delivery; empty when there was none. */
+  /** The answers of the URLs in the attempt that ended the delivery; empty when there was none. */
   readonly lastAttempt: readonly DeadUrl[];
 }
 

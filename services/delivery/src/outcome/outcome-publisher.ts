@@ -5,9 +5,10 @@
  * Owns nothing: its caller owns the producer, which holds the records that are not acknowledged.
  * F1  A record is finished only when the brokers acknowledged all of its follow-ups (C2). While follow-ups cannot be
  *     sent, the record stays in its window, and the producer sends them again for as long as it is open.
- * F2  The value of a retry record equals that of the record that it follows, byte for byte; only headers change (W2).
+ * F2  The value of a retry record equals the value of the record that it follows, byte for byte; only headers change
+ *     (W2).
  * F3  Nothing follows a record whose partition was given up: the partition's new owner reads the record again and
- *     publishes what follows.
+ *     publishes its follow-ups.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress, REPUBLISHED_AT_HEADER, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";

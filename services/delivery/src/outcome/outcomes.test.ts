@@ -178,7 +178,7 @@ describe("an attempt", () => {
     observed.run(observed.retry(5, "deliveries/0/8/0", { urls: ["https://b.example/"] }));
     observed.listener.onSettled(observed.answered(200));
     expect(seen).toHaveBeenCalledTimes(1);
-    // What fails takes no time, and what is left may be all.
+    // A failing attempt takes no time, and the rest of the window may be all of it.
     observed.run(observed.retry(6, "deliveries/0/9/0", {}));
     observed.listener.onSettled(observed.answered(503, 503));
     expect(seen).toHaveBeenCalledTimes(1);

@@ -1,6 +1,6 @@
 /**
- * The last stage of a delivery: it finishes the delivery, or publishes what follows, that is, a retry record, a dead
- * letter, or several of both for single URLs.
+ * The last stage of a delivery: it finishes the delivery, or publishes its follow-ups: a retry record, a dead letter,
+ * or several of both for single URLs.
  *
  * Owns nothing: the publisher, the attempt log, the retry backlog and the health counts have their own state.
  * OU1  A delivery reaches this stage in one of three ways: its attempt was settled (`settled`), the check refused it
@@ -144,8 +144,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   }
 
   /**
-   * Plans what follows for URLs that an attempt leaves out. A URL that is owed its last attempt gets a retry record of
-   * its own, and has that attempt when the record returns.
+   * Plans the follow-ups for URLs that an attempt skips. A URL that is owed its last attempt gets a retry record of its
+   * own, and has that attempt when the record returns.
    */
   #planParts(checked: CheckedDelivery, parts: readonly DeferredPart[]): readonly FollowUp[] {
     const { schedule } = this.#options;
@@ -221,8 +221,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
 
   #observeDelivered({ delivery, progress, destination }: CheckedDelivery, nowMs: number): void {
     // Under `settle: each` a retry for some of the URLs follows an attempt that another URL may have answered with the
-    // first 2xx. A delivery that fell apart into such retries before any 2xx is left out: none of its records knows
-    // what became of the others, and the metric counts a delivery at most once.
+    // first 2xx. A delivery that fell apart into such retries before any 2xx is left out: none of its records knows the
+    // fate of the others, and the metric counts a delivery at most once.
     if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
     this.#options.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
