@@ -24,7 +24,6 @@ const LIMITS = {
   "packages/tooling": 6,
   scripts: 17,
   "services/control": 14,
-  "services/ingest": 14,
   test: 27,
 };
 const LIMIT = 3;

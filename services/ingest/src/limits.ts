@@ -65,7 +65,7 @@ export const ACKNOWLEDGE_TIMEOUT_MS = 5_000;
 /** How long an unknown write key may wait for the table of sources to be read to its end, in ms. */
 export const REFRESH_TIMEOUT_MS = 1_000;
 
-/** How many requests may wait for that at once. Each holds its key and what its socket has buffered. */
+/** How many requests may wait for that at once. Each holds its key and the bytes that its socket has buffered. */
 export const MAX_WAITING_FOR_SOURCES = 512;
 
 /**

@@ -1,4 +1,4 @@
-/** What is told of each source's calls, by a gateway over real sockets and by the service (RF1 of refusals.ts). */
+/** The reported activity of each source, by a gateway over real sockets and by the service (RF1 of refusals.ts). */
 import { gzipSync } from "node:zlib";
 import { type SourceActivity, UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -17,7 +17,7 @@ const start = async (options: Partial<GatewayOptions> = {}) => {
 };
 afterEach(() => gateway.close());
 
-/** What is told of a source by the end of the gateway. */
+/** The activity of a source by the end of the gateway. */
 const reported = async (sourceId: string): Promise<SourceActivity | undefined> => {
   await gateway.close();
   const records = gateway.producer.sent.filter(({ topic }) => topic === "source-activity");

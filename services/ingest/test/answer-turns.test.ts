@@ -1,6 +1,6 @@
 /**
  * Answers that wait for their turn (answer-turns.ts), over real sockets: by the gateway's clock each takes a round's
- * time, and the rounds are held back until a test has done what it does meanwhile.
+ * time, and the rounds are held back until a test has done its steps.
  */
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -61,7 +61,7 @@ const sendAll = async (requests: readonly Buffer[]) => {
   return answers;
 };
 
-/** Holds back the rounds, in which answers have their turn, until what is returned is called. */
+/** Holds back the rounds, in which answers have their turn, until the returned function is called. */
 const holdRounds = () => {
   const held: (() => void)[] = [];
   const hold = (next: () => void) => held.push(next);

@@ -8,7 +8,7 @@ import { startTestGateway, WRITE_KEY } from "./test-gateway.ts";
 const EXAMPLES = 2_000;
 
 const gateway = await startTestGateway({ maxPendingBytes: Number.MAX_SAFE_INTEGER });
-// What is sent is of no interest here, and would fill the memory.
+// The sent records are of no interest here, and would fill the memory.
 const forget = setInterval(() => gateway.producer.sent.splice(0), 100);
 try {
   const document = `${gateway.url}/openapi.json`;

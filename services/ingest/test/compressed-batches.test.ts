@@ -1,4 +1,4 @@
-/** Compressed batches: what is counted of hostile ones, and that nothing is refused that real clients send. */
+/** Compressed batches: the counted cost of hostile ones, and acceptance of every batch of real clients. */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -23,7 +23,7 @@ afterEach(async () => {
   gateway.producer.sent.length = 0;
 });
 
-/** Sends a body and holds what came of it against the promise. */
+/** Sends a body and holds the result against the promise. */
 async function sendAndCheck(
   path: string,
   body: Buffer | string,

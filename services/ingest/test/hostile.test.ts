@@ -1,6 +1,6 @@
 /**
- * Requests that are made to cost much and say little. Work is counted, not timed: what is parsed, what is serialised,
- * what is held.
+ * Requests that are made to cost much and say little. Work is counted, not timed: parsed bytes, serialised bytes, held
+ * bytes.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -91,7 +91,8 @@ describe("a body of half a megabyte in six hundred bytes", () => {
 
   it("is not even waited for where the header names the key", async () => {
     await gateway.close();
-    // By this clock no body comes too slowly: whoever waited for this one would wait until the whole request is late.
+    // By this clock no body comes too slowly: a reader that waited for this one would wait until the whole request is
+    // late.
     gateway = await startTestGateway({ clock: { nowMs: () => 0, monotonicMs: () => 0 } });
     const socket = await openSocket(gateway.url);
     const answered = readResponse(socket);
@@ -206,7 +207,7 @@ describe("a key that stands in a compressed body alone", () => {
     const body = gzipSync(JSON.stringify({ batch, sentAt: new Date().toISOString(), writeKey: WRITE_KEY }), {
       level: 1,
     });
-    // In bytes that differ as those of real calls do.
+    // In bytes that differ as the bytes of real calls do.
     expect((await gateway.post("/v1/batch", body, { ...NOBODY, ...GZIP })).status).toBe(200);
   });
 

@@ -99,7 +99,7 @@ describe("sizes", () => {
     expect(await post(lists)).toBe(200);
     expect(await post(gzipSync(call(`"${"x".repeat(32_000)}"`)), encoding)).toBe(200);
     expect(await post(gzipSync(call(`[${Array(4_000).fill("0").join(",")}]`)), encoding)).toBe(200);
-    // What is too large is told so and kept, whatever is in it.
+    // A call that is too large is reported so and kept, whatever is in it.
     const large = await gateway.post("/v1/track", gzipSync(call(`[${Array(20_000).fill("{}").join(",")}]`)), encoding);
     expect(await answerOf(large)).toMatchObject({ status: 413, body: { code: "call_too_large" } });
   });
@@ -226,7 +226,7 @@ describe("content encodings", () => {
   });
 });
 
-/** Answers what is said to it; the connection is closed then. */
+/** Answers the bytes sent to it; the connection is closed then. */
 const say = async (bytes: string) => {
   const socket = await openSocket(gateway.url);
   socket.write(bytes);

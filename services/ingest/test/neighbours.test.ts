@@ -1,6 +1,6 @@
 /**
- * One source beside another that sends everything it can. What is done, and in which order, is counted and not timed:
- * where time matters, the gateway's clock is the test's, and each event takes some of it.
+ * One source beside another that sends everything it can. The steps and their order are counted and not timed: where
+ * time matters, the gateway's clock is the test's, and each event takes some of it.
  */
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -68,7 +68,7 @@ const eventsOf = (sourceId: string) => gateway.events().filter((event) => event.
 const flood = async (connections: number, bytes: Buffer) => {
   const opened = await Promise.all(Array.from({ length: connections }, () => openSocket(gateway.url)));
   sockets.push(...opened);
-  // The server accepts one at a time; what is sent after that comes at once.
+  // The server accepts one at a time; later requests come at once.
   for (const socket of opened) socket.write("OPTIONS /v1/track HTTP/1.1\r\nHost: x\r\n\r\n");
   await Promise.all(opened.map(readResponse));
   const answers = opened.map(readResponse);
@@ -164,7 +164,7 @@ it.each([
 ])(
   "an answer does not wait for another source's, asked for %s, acknowledged at the same moment",
   async (_how, request) => {
-    // By this clock writing an answer takes a third of what a round has for that, or more.
+    // By this clock writing an answer takes a third of a round's time for that, or more.
     await start({ clock: clockOf(ANSWERS_ROUND_MS / 3), acknowledgeTimeoutMs: 60_000 });
     const [first, last] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.producer.acknowledge = () => first.promise;
@@ -225,7 +225,7 @@ it.each([
   await startWithSlowEvents({ refreshSources: () => refreshed.promise });
   const call = JSON.stringify({ ...CALL, writeKey: "wk-new" });
   await flood(MAX_ACTIVE_REQUESTS, toRequestBytes("POST", "/v1/track", headers, call));
-  // They have come, and are gone, when what came after them was answered.
+  // They have come, and are gone, when later requests were answered.
   for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);
   for (const socket of sockets) socket.destroy();
   for (let after = 0; after < 20; after++) expect((await ask()).status).toBe(200);

@@ -1,4 +1,4 @@
-/** HTTP as bytes on a socket, so that a test sends exactly what a client sends. */
+/** HTTP as bytes on a socket, so that a test sends exactly a client's bytes. */
 import { connect, type Socket } from "node:net";
 
 export interface RawResponse {

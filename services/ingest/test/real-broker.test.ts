@@ -19,7 +19,7 @@ const post = (path: string, body: unknown, key = WRITE_KEY) =>
     body: JSON.stringify(body),
   });
 const eventsOf = (userId: string) => ingest.events.filter((event) => event.userId === userId);
-/** A client sends again what is answered 503, as it is where a busy broker is not asked in time. */
+/** A client sends a call again after a 503, as it is answered where a busy broker is not asked in time. */
 const statusByNewKey = async (): Promise<number> => {
   for (;;) {
     const { status } = await post("/v1/track", { userId: "u", event: "E" }, "wk-new");
@@ -74,7 +74,7 @@ const SIX = [
   ["track", "Ordered"],
 ];
 
-/** Each once: a client sends again what it was not answered in time. */
+/** Each once: a client sends a call again that was not answered in time. */
 const byType = (events: readonly Event[]) =>
   [...new Map(events.map((event) => [event.messageId, event])).values()]
     .map((event) => [event.type, textOf(event)])

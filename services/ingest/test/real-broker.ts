@@ -1,4 +1,4 @@
-/** The whole service against the real broker and registry, with topics of its own, and what stands in them. */
+/** The whole service against the real broker and registry, with topics of its own, and their records. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";

@@ -1,4 +1,4 @@
-/** What one source may send, and what becomes of its requests beyond that. */
+/** The rate of one source, and the fate of its requests beyond that. */
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -104,7 +104,7 @@ it("holds for pixels, whose image shows all the same", async () => {
   expect(await limited()).toBe(2);
 });
 
-/** Keeps what is told so much later, in place of the time. */
+/** Keeps the callbacks of later times, in place of the time. */
 const holdLate = () => {
   const held: (() => void)[] = [];
   const { setTimeout } = globalThis;
@@ -137,7 +137,7 @@ it.each<[string, string, readonly string[], object]>([
     expect((await gateway.post("/v1/batch", batchOf(6))).status).toBe(200);
     for (const socket of sockets) socket.write(request.subarray(-1));
     await eventually(() => expect([reported.length, held.length]).toEqual([PROMPT_REFUSALS, LATE]));
-    // Who waits for that holds its connection, and nothing of its body.
+    // A request that waits for that holds its connection, and nothing of its body.
     await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
     expect((await gateway.post("/v1/track", call("u"), basic(OTHER_KEY))).status).toBe(200);
     expect(reported).toHaveLength(PROMPT_REFUSALS);

@@ -1,6 +1,6 @@
 /**
- * A gateway over real sockets whose brokers are a list: what it sent is read from there, and acknowledged as a test
- * likes.
+ * A gateway over real sockets whose brokers are a list: the sent records are read from there, and acknowledged as a
+ * test likes.
  */
 
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
@@ -15,7 +15,7 @@ import { createWriteKeys, type WriteKeys } from "../src/key/write-keys.ts";
 export const WRITE_KEY = "wk-test";
 export const RECEIVED_AT_MS = Date.UTC(2026, 10, 21, 12);
 
-/** Longer than a busy machine stands still: what is acknowledged late by a test is acknowledged. */
+/** Longer than a busy machine stands still: a record that a test acknowledges late is acknowledged. */
 export const PATIENCE_MS = 60_000;
 
 export const SOURCE: Source = {
@@ -29,15 +29,15 @@ export const SOURCE: Source = {
   updatedAtMs: 0,
 };
 
-/** A producer that keeps what it is given; `acknowledge` decides when a send resolves. */
+/** A producer that keeps its records; `acknowledge` decides when a send resolves. */
 export interface FakeProducer {
   readonly sent: OutgoingRecord[];
   pendingBytes: number;
-  /** What the producer says of every topic. */
+  /** The producer's state of every topic. */
   stalledForMs: number;
   stalledMs(topic: string): number;
   acknowledge: () => Promise<void>;
-  /** What the last send was given. */
+  /** The patience of the last send. */
   patienceMs: number | undefined;
   send(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
 }
@@ -48,7 +48,7 @@ export interface TestGateway extends Gateway {
   readonly registry: Registry;
   /** The events that were sent, in order. */
   events(): Event[];
-  /** What was sent to the topic of rejected calls. */
+  /** The records sent to the topic of rejected calls. */
   rejected(): RejectedCalls[];
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
 }

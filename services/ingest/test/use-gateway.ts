@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** That of the file that runs. */
+/** The gateway of the running file. */
 export let gateway: TestGateway;
 
 /** To be called at the top of a test file: each of its tests finds nothing sent, and brokers that take everything. */

@@ -1,6 +1,6 @@
 /**
- * Every request form that real clients were seen to send, as bytes: method, path, headers and body. What is checked is
- * the answer that every one of them takes for success, and the event that comes out.
+ * Every request form that real clients were seen to send, as bytes: method, path, headers and body. The tests check the
+ * answer that every one of them takes for success, and the event that comes out.
  */
 import { gzipSync } from "node:zlib";
 import type { Event } from "@posthaste/core/event/event";

@@ -5,7 +5,7 @@
  *      calls.
  * AC2  The bytes that wait for the brokers are bounded. Over the bound, or while no partition took anything for 5 s,
  *      requests are refused before they cost memory; calls for one partition that took nothing for 5 s are refused as
- *      soon as they are read. What a source sends is bounded too, in calls and in bytes: a request over that bound is
+ *      soon as they are read. A source's calls are bounded too, in number and in bytes: a request over that bound is
  *      refused before its body is parsed.
  * AC3  A good call is not refused because of other calls: the answer names a batch's bad calls, and a topic keeps them.
  * AC4  Nothing is parsed for a sender without a known key, and no single call that is too large whatever it holds.
@@ -64,7 +64,7 @@ export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
   readonly log: Log;
 }
 
-/** What accepting calls needs of their request. */
+/** The fields of a request that accepting its calls needs. */
 export interface CallRequest {
   /** The source of the key outside of the body; null where only the body has a key. */
   readonly source: Source | null;

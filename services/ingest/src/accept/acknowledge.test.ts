@@ -7,7 +7,7 @@ import { Acknowledgements } from "./acknowledge.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** What the brokers say of each send, in order. */
+/** The brokers' answer to each send, in order. */
 let sends: PromiseWithResolvers<void>[];
 let acknowledgements: Acknowledgements;
 beforeEach(() => {

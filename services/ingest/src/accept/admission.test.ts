@@ -55,7 +55,7 @@ describe("AC2: a request is refused", () => {
     expect([codeOf(admission.ofSource(source)), admission.ofSource(other)]).toEqual(["unavailable", null]);
     admission.countPending(source, -401);
     expect(admission.ofSource(source)).toBeNull();
-    // What it gave back is not held for it: the same again is as far from the bound as at first.
+    // Returned amounts are not held against it: the same again is as far from the bound as at first.
     admission.countPending(source, 400);
     expect(admission.ofSource(source)).toBeNull();
     admission.countPending(source, 1);

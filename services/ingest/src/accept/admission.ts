@@ -44,7 +44,7 @@ export interface Admission {
   ofActiveRequest(source: Source): Refusal | null;
   /** Counts bytes of a source that begin to wait for the brokers; a number below 0 counts bytes that wait no longer. */
   countPending(source: Source, bytes: number): void;
-  /** Counts what a source sent towards its rate. */
+  /** Counts a source's calls and bytes towards its rate. */
   countSent(source: Source, sent: Amount): void;
 }
 

@@ -21,7 +21,7 @@ export function toRejectedCall(
   { call, callJson, index }: RefusedCallText,
   { receivedAtMs }: Pick<CallArrival, "receivedAtMs">,
 ): RejectedCallEntry {
-  // No field of a refused call can be relied on: each that is not what it should be is left out.
+  // No field of a refused call can be relied on: each field with a wrong value is left out.
   const said = isJsonObject(call) ? call : {};
   return {
     ...{ rejectedAtMs: receivedAtMs, code, message, index: index ?? 0, callJson },

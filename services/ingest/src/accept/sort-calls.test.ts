@@ -29,7 +29,7 @@ it("the calls of a batch are sorted in steps: others have their turn between two
   };
   expect(stepsOf(1)).toBe(2);
   expect(stepsOf(1, 1, 1)).toBe(4);
-  // By their number, and by what is made of them.
+  // By their number, and by their content.
   expect(stepsOf(64)).toBe(2);
   expect(stepsOf(65)).toBe(3);
   expect(stepsOf(66, 1)).toBe(4);

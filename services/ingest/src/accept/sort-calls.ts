@@ -79,7 +79,7 @@ const TOO_MANY_REJECTED = malformed(
   `More than ${MAX_REJECTED_CALLS} calls of the batch cannot be taken, so none was; check what is sent.`,
 );
 
-/** What the calls of a batch came to, as far as they were looked at. */
+/** The result of a batch's calls, as far as they were looked at. */
 interface BatchSoFar {
   readonly records: OutgoingRecord[];
   readonly rejected: RejectedCall[];
@@ -153,7 +153,7 @@ class RecordSorter implements CallSorter {
     { call, isLarge }: { readonly call: unknown; readonly isLarge: boolean },
     { arrival, shared }: { readonly arrival: CallArrival; readonly shared: SharedCost },
   ): Refusal | null {
-    // The size is that of the call as `JSON.stringify` writes it, without blanks and needless escapes.
+    // The size is the size of the call as `JSON.stringify` writes it, without blanks and needless escapes.
     const json = isLarge ? JSON.stringify(call) : null;
     const isTooLarge = json !== null && Buffer.byteLength(json) > MAX_CALL_BYTES;
     const record = isTooLarge ? CALL_TOO_LARGE : this.#toRecord(call, null, arrival);
@@ -226,7 +226,7 @@ function isCallRefusal(value: OutgoingRecord | CallRefusal): value is CallRefusa
   return "code" in value;
 }
 
-/** What a batch's context and integrations cost in each of its calls. */
+/** The cost of a batch's context and integrations in each of its calls. */
 function measureShared({ context, integrations }: CallArrival) {
   const keys = integrations === null ? 0 : Object.keys(integrations.enabled).length;
   return {

@@ -17,7 +17,7 @@ const HASH_DIGITS = 16;
 
 const MESSAGE_ID = Buffer.from('"messageId"');
 
-/** What is known of a refused request, as far as it was read. */
+/** The known fields of a refused request, as far as it was read. */
 export interface RefusedContent {
   readonly request: Pick<IncomingMessage, "url" | "headers">;
   /** The body as its sender wrote it; null where it was not read, or not inflated. */

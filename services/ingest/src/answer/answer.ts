@@ -34,7 +34,7 @@ export interface Refusal {
   readonly accepted: false;
   readonly status: number;
   readonly code: string;
-  /** One sentence that says what to change. */
+  /** One sentence with the change that the caller should make. */
   readonly message: string;
   /** The value of `Retry-After`, in seconds. */
   readonly retryAfterS?: number;

@@ -46,7 +46,7 @@ it("LA2: holds so many and no more", () => {
   expect(reported).toBe(PROMPT_REFUSALS + 3);
   vi.advanceTimersByTime(2 * REFUSAL_DELAY_MS);
   expect(reported).toBe(PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
-  // What was told is held no more, so as many are held again.
+  // Reported refusals are held no more, so as many are held again.
   refuse("a", PROMPT_REFUSALS + MAX_HELD_REFUSALS);
   expect(reported).toBe(2 * PROMPT_REFUSALS + MAX_HELD_REFUSALS + 3);
 });

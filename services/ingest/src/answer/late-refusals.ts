@@ -1,12 +1,12 @@
 /**
- * Answers refusals late to a source that sends too much and goes on. A refusal costs nearly what a call does, and a
+ * Answers refusals late to a source that sends too much and goes on. A refusal costs nearly as much as a call, and a
  * sender that waits for each answer sends no faster than it is answered.
  *
  * Owns: the refusals that are held, and how many refusals each source was answered in the current second.
  * LA1  The first `PROMPT_REFUSALS` of a source within a second are answered at once, the others one to two seconds
  *      later, evenly spread over that second: senders that were refused together and send again at once come apart.
  * LA2  At most `MAX_HELD_REFUSALS` are held at once; beyond that refusals are answered at once. A held refusal keeps
- *      what its request's socket has buffered, until the sender leaves.
+ *      the bytes that its request's socket has buffered, until the sender leaves.
  */
 import { MAX_HELD_REFUSALS, PROMPT_REFUSALS, REFUSAL_DELAY_MS } from "../limits.ts";
 

@@ -16,7 +16,7 @@ interface Opened {
   readonly hasUnparsed: boolean;
 }
 
-/** What the batch is, or the code that it is refused with. */
+/** The opened batch, or the code of its refusal. */
 function open(text: string): Opened | string {
   const opened = openBatch(Buffer.from(text), text.length);
   if ("refusal" in opened) return opened.refusal.code;
@@ -197,7 +197,7 @@ describe("a batch that is parsed some calls at a time", () => {
     const withBeside = (bytes: number) => open(`{"batch":[1],"beside":"${"x".repeat(bytes)}"}`);
     expect(withBeside(MAX_ENVELOPE_BYTES - 100)).toMatchObject({ calls: [1] });
     expect(withBeside(MAX_ENVELOPE_BYTES)).toBe("request_too_large");
-    // Of a compressed body, what it may have for its size.
+    // The envelope that a compressed body of a size may have.
     const compressed = (bytes: number) => openBatch(Buffer.from(`{"batch":[],"b":"${"x".repeat(bytes - 19)}"}`), 100);
     expect(compressed(mostBesideCalls(100))).toMatchObject({ envelope: { batch: [] } });
     expect(compressed(mostBesideCalls(100) + 1)).toMatchObject({ refusal: { code: "request_too_large" } });

@@ -2,7 +2,7 @@
  * A batch's body, whose calls are parsed some at a time: half a megabyte in one piece takes the parser up to 50 ms, and
  * its tree ten megabytes.
  *
- * BX1  What stands beside the calls is parsed in one piece, so it is bounded: by `MAX_ENVELOPE_BYTES`, and for a
+ * BX1  The part beside the calls is parsed in one piece, so it is bounded: by `MAX_ENVELOPE_BYTES`, and for a
  *      compressed body by `mostBesideCalls`.
  * BX2  The calls are parsed in their order, each run when it is asked for (CX2 of batch-cuts.ts). A body of
  *      `MAX_CALL_BYTES` or fewer is one run.

@@ -6,10 +6,10 @@
  *      a list of numbers in place of the values the rest is JSON if the body was, and each run of values makes a JSON
  *      list, so the body is JSON if all of these are.
  * CX2  A run has about `RUN_BYTES`. A value of more than `MAX_CALL_BYTES` is a run of its own.
- * CX3  A value that has more than `MAX_CALL_BYTES` without its blanks, its numbers and what escapes add is too large
- *      for a call, however it is written, and need not be parsed.
+ * CX3  A value that has more than `MAX_CALL_BYTES` without its blanks, its numbers and the bytes of escapes is too
+ *      large for a call, however it is written, and need not be parsed.
  * CX4  A value that nests deeper than a call may, by the brackets outside of its strings, is a run of its own and is
- *      not parsed either: parsing and serialising it costs many times what its bytes cost elsewhere.
+ *      not parsed either: parsing and serialising it costs many times as much as other bytes.
  */
 import type { CallRefusal } from "@posthaste/core/call/call";
 import { MAX_NESTING } from "@posthaste/core/call/json-fragment";

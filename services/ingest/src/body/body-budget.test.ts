@@ -84,7 +84,7 @@ describe("the budget of bodies", () => {
             held.set(source, (held.get(source) ?? 0) + bytes);
             continue;
           }
-          // Whoever holds as much or more is refused as well.
+          // A source that holds as much or more is refused as well.
           for (const [other, most] of held) {
             if (most < (held.get(source) ?? 0)) continue;
             expect(budget.open({ source: other, address: "" }, () => {}).take(bytes)).toBe(false);

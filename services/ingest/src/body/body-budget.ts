@@ -4,11 +4,11 @@
  *
  * Owns: the counts of the bytes that are held, and the bodies that are still coming.
  * BB1  Bodies never hold more than `maxBytes` together. Strangers, whose key is in no header, hold at most three
- *      quarters of that, and those of one address a quarter. The parts of bodies beyond their first 16 KB hold at most
- *      seven eighths, those of strangers half: so a small body, and the body of a known sender, fits beside any number
- *      of others. A source holds at most five times the bytes that are free: five sixths of the budget when it is
- *      alone, five elevenths beside another source that sends as much. So the next source's body fits, whatever the
- *      others send.
+ *      quarters of that, and the strangers of one address a quarter. The parts of bodies beyond their first 16 KB hold
+ *      at most seven eighths, the parts of strangers' bodies half: so a small body, and the body of a known sender,
+ *      fits beside any number of others. A source holds at most five times the bytes that are free: five sixths of the
+ *      budget when it is alone, five elevenths beside another source that sends as much. So the next source's body
+ *      fits, whatever the others send.
  * BB2  Where a bound is reached, the budget cuts off the slowest body that the bound counts and that is still coming,
  *      unless that began less than a second ago or comes faster than the body that needs the bytes. When there is no
  *      such body, it refuses the bytes.

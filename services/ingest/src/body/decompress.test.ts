@@ -64,7 +64,7 @@ it("brotli of a known key is inflated as far as its size allows, and not one byt
   expect(opener.open({ bytes: brotli(most), encoding: "br" })).toEqual({ content: Buffer.alloc(most, "x") });
   expect(opener.open({ bytes: brotli(most + 1), encoding: " BR" })).toEqual({ refusal: SAYS_TOO_MUCH });
   expect(opener.open(sent("x".repeat(most + 1)))).toHaveProperty("content");
-  // What differs in its ids, as real calls do, is far from that.
+  // Content that differs in its ids, as real calls do, is far from that.
   const ids = Buffer.from(Array.from({ length: 12_000 }, (_, n) => `{"messageId":"${(n * n).toString(36)}"}`).join());
   expect(ids.length).toBeGreaterThan(250_000);
   expect(opener.open({ bytes: compressed(ids), encoding: "br" })).toEqual({ content: ids });

@@ -2,7 +2,7 @@
  * The bytes of a body that comes in pieces. A piece is an object of some hundreds of bytes beside its own.
  *
  * GB1  A large piece is kept as it came, and so is the first, which mostly is the whole. Others are copied into blocks.
- *      So what is kept is at most `heldBytes` and a few objects for each block.
+ *      So the reader keeps at most `heldBytes` and a few objects for each block.
  */
 
 /** A block's bytes, and from how many on a piece is kept as it came. */
@@ -10,13 +10,13 @@ export const BLOCK_BYTES = 4 * 1024;
 const LEAST_BLOCK_BYTES = 1024;
 
 export class GatheredBytes {
-  /** What takes no more bytes. */
+  /** The blocks that take no more bytes. */
   #full: Buffer[] = [];
   #block: Buffer | null = null;
   #used = 0;
   #heldBytes = 0;
 
-  /** How many bytes are held, with what of the block is free. */
+  /** The bytes held, with the free part of the block. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -71,7 +71,7 @@ export class GatheredBytes {
     return this.#block === null ? 0 : this.#block.length - this.#used;
   }
 
-  /** A block is no larger than what is held already, so that a small body holds little. */
+  /** A block is no larger than the held bytes, so that a small body holds little. */
   #nextBlockBytes(least: number): number {
     return Math.max(least, LEAST_BLOCK_BYTES, Math.min(BLOCK_BYTES, this.#heldBytes));
   }

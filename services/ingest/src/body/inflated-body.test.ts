@@ -121,7 +121,7 @@ describe("a compressed body", () => {
     const content = Buffer.from(JSON.stringify({ batch }, null, 8));
     expect(content.length).toBeGreaterThan(500_000);
     const sent = gzipSync(content, { level: 9 }).length;
-    // As if it had come in a tenth of what it did.
+    // As if it had come in a tenth of its bytes.
     expect(saysTooMuch(content, sent)).toBe(false);
     expect(content.length).toBeLessThan(32_768 + 512 * (sent / 10));
   });

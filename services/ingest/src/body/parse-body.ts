@@ -53,7 +53,7 @@ function refuse(code: string, message: string): { readonly refusal: Refusal } {
   return { refusal: malformed(code, message) };
 }
 
-/** The parser's reason without what it quotes of the body. */
+/** The parser's reason without its quotations from the body. */
 function reasonOf(error: unknown, placeOf?: (place: number) => number): string {
   const found = /at position (\d+)(?: \(line \d+ column \d+\))?/.exec(String(error));
   if (found === null) return /end of JSON/.test(String(error)) ? "it ends too early" : "it cannot be read";

@@ -25,7 +25,7 @@ it.each<[string, IncomingHttpHeaders]>([
 ])("reads large bodies %s a round's part at a time, and a small one at once", async (_which, headers) => {
   const bodies = createBodyReader({ monotonicMs: () => 0 });
   const large = Array.from({ length: 4 }, () => sendPieces(bodies, 7, headers));
-  // What is there of them is read before the next round.
+  // The bytes that are there of them are read before the next round.
   await new Promise<void>(process.nextTick);
   const small = sendPieces(bodies, 1, { "content-length": String(READ_PIECE_BYTES) });
   await small.content;

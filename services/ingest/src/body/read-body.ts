@@ -2,12 +2,12 @@
  * Reading a request's body.
  *
  * Owns: the bytes of the bodies that are being read or answered.
- * RB1  The bytes of all bodies together are bounded (body-budget.ts), and what counts is what holds them
+ * RB1  The bytes of all bodies together are bounded (body-budget.ts), counted by the buffers that hold them
  *      (gathered-bytes.ts). Over the bound a request is refused before more of it is kept, or a slower request is cut
  *      off for it.
  * RB2  A body that is too large is discarded as it comes, and its sender still gets the answer.
- * RB3  Whoever has a body read gives its bytes back by `release`, once; later calls do nothing. After that the reader
- *      keeps nothing of the body, neither what arrived, even where it waits to be worked on, nor what arrives later.
+ * RB3  The caller of a read gives its bytes back by `release`, once; later calls do nothing. After that the reader
+ *      keeps nothing of the body, neither bytes that arrived, even where they wait to be worked on, nor later bytes.
  */
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";

@@ -6,7 +6,7 @@ import { type ActiveRequests, createActiveRequests } from "./active-requests.ts"
 let nowMs: number;
 let isBusy: boolean;
 let activeRequests: ActiveRequests;
-/** What each source has had of the process's time. */
+/** Each source's recent share of the process's time. */
 let recentMs: Map<string, number>;
 beforeEach(() => {
   nowMs = 0;
@@ -99,7 +99,7 @@ describe("active requests", () => {
               own.length >= MAX_ACTIVE_REQUESTS / counts.length;
             const isRefused = activeRequests.isFull(source);
             if (isRefused) expect(mayBeRefused).toBe(true);
-            // Who has the most has its share at the least.
+            // A source with the most requests has its share at the least.
             if (mayBeRefused && own.length === Math.max(...counts)) expect(isRefused).toBe(true);
             if (isOver) own.pop()?.();
             else open.set(source, [...own, activeRequests.begin(source)]);

@@ -79,7 +79,7 @@ export function createActiveRequests({ isBusy, recentMs, monotonicMs }: ActiveRe
 
 /**
  * The fair share: the most requests that each source may have so that all have `MAX_ACTIVE_REQUESTS` together, where
- * other sources share what one leaves of its part.
+ * other sources share the part that one leaves.
  */
 function fairShare(sending: Iterable<Sending>): number {
   const counts = Array.from(sending, ({ requests }) => requests).sort((a, b) => a - b);

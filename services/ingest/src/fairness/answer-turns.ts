@@ -4,8 +4,8 @@
  *
  * Owns: the order of the answers, and the time that writing them has had in this round of the event loop.
  * AN1  In one round of the event loop answers are written for `ANSWERS_ROUND_MS`, and at most one answer beyond that.
- * AN2  An answer that finds time left in the round is written at once. Others wait, in the order of what each source's
- *      answers have cost in time (FQ1 and FQ2 of fair-queue.ts).
+ * AN2  An answer that finds time left in the round is written at once. Others wait, in the order of the time that each
+ *      source's answers have cost (FQ1 and FQ2 of fair-queue.ts).
  * AN3  Every answer that waits is written, whatever became of its request or its source, and also while the server
  *      stops.
  */
@@ -28,7 +28,7 @@ export function createAnswerTurns(monotonicMs: () => number): AnswerTurns {
 
 class RoundedAnswerTurns implements AnswerTurns {
   readonly #monotonicMs: () => number;
-  /** The queue has no bound of its own: whoever lets requests in bounds the answers. */
+  /** The queue has no bound of its own: the admission of requests bounds the answers. */
   readonly #queue = createFairQueue<() => void>();
   readonly #waitForEnd = createRoundEnd(() => this.#nextRound());
   /** The time that answers have had in this round of the event loop. */

@@ -67,7 +67,7 @@ describe("the fair queue", () => {
   });
 
   it("FQ3: never refuses a flow with less than its share, and lets one that is alone have all", () => {
-    // More is added than taken, and over many steps: else what waits never comes near the bound.
+    // More is added than taken, and over many steps: else the waiting work never comes near the bound.
     const step = fc.record({ flow: fc.nat(5), isTaking: fc.nat(2).map((of) => of === 0) });
     fc.assert(
       fc.property(fc.array(step, { minLength: 150, maxLength: 400, size: "max" }), (steps) => {

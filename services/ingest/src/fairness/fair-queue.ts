@@ -1,13 +1,13 @@
 /**
  * The fair order of work that waits: start-time fair queuing, where the cost of work is the time that it took.
  *
- * Owns: the waiting work of each flow (a source, for example), and how far each flow has got, which is the sum of what
- * its work cost. It performs no work itself.
+ * Owns: the waiting work of each flow (a source, for example), and each flow's progress, which is the sum of its work's
+ * costs. It performs no work itself.
  * FQ1  The next work belongs to the flow that has got least far; among equal flows, to the one whose oldest work has
  *      waited longest. Within a flow the oldest work is next.
  * FQ2  A flow that had no waiting work begins at the place of the work that was last taken: it gains nothing by its
- *      pause, and owes nothing for what others had meanwhile. So of two flows that both wait, neither gets more than
- *      the other by more than the costliest work of each.
+ *      pause, and owes nothing for the turns of others meanwhile. So of two flows that both wait, neither gets more
+ *      than the other by more than the costliest work of each.
  * FQ3  The expected cost of waiting work is bounded. Once that much waits, a flow that has its fair share of it may add
  *      no more: a flow that has less is never refused, and a flow that is alone may have all of it.
  */
@@ -28,7 +28,7 @@ export interface FairQueue<Work> {
   chargeWithoutWaiting(flow: string, cost: number): void;
   /** Charges a flow for a part of its work. */
   charge(flow: string, cost: number): void;
-  /** Notes what the whole of one piece of work cost; waiting work of its flow is expected to cost about as much. */
+  /** Notes the full cost of one piece of work; waiting work of its flow is expected to cost about as much. */
   updateExpectedCost(flow: string, cost: number): void;
   /** Puts back work that was begun and is not done; it stays the oldest of its flow. */
   putBack(taken: Taken<Work>): void;

@@ -10,7 +10,7 @@
  *      without buckets has full ones.
  */
 
-/** What a source sent, or may send within a second. */
+/** The calls and bytes that a source sent, or may send within a second. */
 export interface Amount {
   readonly calls: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface Amount {
 export interface RateLimit {
   /** Ms until both of the source's buckets have something; 0 when they have. */
   waitMs(sourceId: string): number;
-  /** Takes what the source sent from its buckets. */
+  /** Takes the source's amount from its buckets. */
   take(sourceId: string, sent: Amount): void;
   /** How many sources have buckets (SB1). */
   readonly size: number;

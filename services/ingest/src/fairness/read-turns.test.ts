@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 const wait = (name: string, source: string | null = name) => {
-  // What a test leaves waiting goes on after it.
+  // Work that a test leaves waiting goes on after it.
   const into = gone;
   turns.wait(source, () => into.push(name));
 };

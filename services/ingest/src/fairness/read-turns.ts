@@ -7,8 +7,7 @@
  *      whole or refused.
  * BT2  In the next round as many of the waiting bodies are read on as should give that many bytes, the sources in turn,
  *      the longest-waiting body of a source first. All strangers are one source here.
- * BT3  At most `MAX_WAITING_BODIES` wait, since no budget counts what Node has read of them; further ones are read at
- *      once.
+ * BT3  At most `MAX_WAITING_BODIES` wait, since no budget counts Node's buffers of them; further ones are read at once.
  */
 import { MAX_WAITING_BODIES, READ_PIECE_BYTES, READ_ROUND_BYTES } from "../limits.ts";
 import { createFairQueue, flowOf } from "./fair-queue.ts";

@@ -12,7 +12,7 @@ import { createWorkQueue, type WorkQueue, type WorkSender } from "./work-queue.t
 
 let nowMs = 0;
 let work: WorkQueue;
-/** Whose work was done, in order. */
+/** The sources of the work done, in order. */
 let done: string[] = [];
 beforeEach(() => {
   nowMs = 0;

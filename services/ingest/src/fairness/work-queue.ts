@@ -6,10 +6,10 @@
  *      The work of strangers, whose source is not known, has `STRANGERS_ROUND_MS` of this in the same way. Between two
  *      rounds the process handles the brokers' answers and new requests.
  * QW2  Work that finds no other waiting and time left in the round is done at once. Other work waits, in the order of
- *      what each source's work has cost in time (FQ1 and FQ2 of fair-queue.ts). All strangers are one flow of that
+ *      the time that each source's work has cost (FQ1 and FQ2 of fair-queue.ts). All strangers are one flow of that
  *      order, and share it by their addresses.
  * QW3  Long work is done in steps, with work of others in between. A source has one piece of long work begun, and all
- *      sources together have `MAX_BEGUN`, which bounds what begun work holds.
+ *      sources together have `MAX_BEGUN`, which bounds the memory of begun work.
  * QW4  The process is busy while its rounds, with everything else in them, take longer than `BUSY_ROUND_MS` in the
  *      mean.
  * QW5  A source whose waiting work is its share of the work that may wait, or more, may add no more (FQ3 of
@@ -183,7 +183,7 @@ class RoundedWorkQueue implements WorkQueue {
     }
   }
 
-  /** Notes what work of the sender cost, whether it had waited or not. */
+  /** Notes the cost of the sender's work, whether it had waited or not. */
   #note({ source }: WorkSender, costMs: number): void {
     this.#spentMs += costMs;
     if (source === null) this.#strangersSpentMs += costMs;

@@ -24,7 +24,7 @@ const SUCCESS: HttpAnswer = {
   body: SUCCESS_BODY,
 };
 
-/** The HTTP answer that says what became of a request's calls. */
+/** The HTTP answer with the result of a request's calls. */
 function httpAnswerOf(answer: Answer): HttpAnswer {
   if (!answer.accepted) return httpRefusalOf(answer);
   if (answer.rejected.length === 0) return SUCCESS;

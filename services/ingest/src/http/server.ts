@@ -3,7 +3,7 @@
  *
  * HS1  A sender that is slow or endless with its headers or its body is cut off, and so is one that cuts its body into
  *      bytes (wire-pieces.ts).
- * HS2  Every request is answered with JSON that has a code, and never with a 5xx for what its caller sent.
+ * HS2  Every request is answered with JSON that has a code, and never with a 5xx for a fault of its caller.
  * HS3  While it stops, the server takes no new connection, answers the requests that have begun, and cuts off those
  *      that are not answered in time.
  */

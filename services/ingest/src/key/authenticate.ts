@@ -35,9 +35,9 @@ export interface Authenticator {
    * that.
    */
   authenticate(writeKeys: readonly string[]): Authentication | Promise<Authentication>;
-  /** Authenticates one key by what the table has now. */
+  /** Authenticates one key by the table's present content. */
   known(writeKey: string | null): Authentication;
-  /** Authenticates the first key that is known by what the table has now. */
+  /** Authenticates the first key that the table knows now. */
   knownOf(writeKeys: readonly string[]): Authentication;
 }
 

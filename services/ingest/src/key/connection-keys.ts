@@ -3,8 +3,8 @@
  * the same header with each request.
  *
  * Owns: for each connection, the last header that named a source, and that source.
- * CK1  A header is compared only with what its own connection sent before, so the time of the comparison says nothing
- *      of anybody's key (WK1 of write-keys.ts).
+ * CK1  A header is compared only with headers of its own connection, so the time of the comparison says nothing of
+ *      anybody's key (WK1 of write-keys.ts).
  * CK2  After any change in the table of sources, and when a key of the source expires, the source is looked up again.
  */
 import type { Socket } from "node:net";

@@ -1,5 +1,5 @@
 /**
- * What a request holds until its response closes: the bytes of its body, and its place among its source's active
+ * The holdings of a request until its response closes: the bytes of its body, and its place among its source's active
  * requests.
  *
  * Owns: the functions that release these.

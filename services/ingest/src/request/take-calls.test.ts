@@ -1,4 +1,4 @@
-/** The parts are the test's own where they decide, so that nothing here hangs on what comes first. */
+/** The parts are the test's own where they decide, so that nothing here hangs on the order of events. */
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -43,13 +43,13 @@ function createParts(lagging: Refusal | null): TakeCallsParts {
     refusals: { refuse: same, count: same, tellLater: (refusal: Refusal) => Promise.resolve(refusal) },
     work,
   };
-  // Who is refused comes to no other part.
+  // A refused request comes to no other part.
   return parts as unknown as TakeCallsParts;
 }
 
 interface Sent {
   readonly queryKey?: string;
-  /** What anybody is refused with. */
+  /** The refusal that everybody gets. */
   readonly lagging?: Refusal;
   readonly parts?: TakeCallsParts;
 }

@@ -46,10 +46,10 @@ export interface TakeCallsParts {
   readonly refusals: Refusals;
 }
 
-/** What a path takes: one call of its type, or a batch. */
+/** The body that a path takes: one call of its type, or a batch. */
 export type CallForm = CallType | "batch";
 
-/** What the address of a request tells. */
+/** The facts that the address of a request tells. */
 export interface CallAddress {
   readonly form: CallForm;
   /** The write key in the query. */

@@ -70,7 +70,7 @@ function toSchema(schema: z.ZodType): Json {
   return json;
 }
 
-/** The schema of a call, with what `parseCall` asks beyond the form of its fields. */
+/** The schema of a call, with the demands of `parseCall` beyond the form of its fields. */
 function callSchema(type: CallType): Json {
   const identified = (field: string) => ({
     required: [field],

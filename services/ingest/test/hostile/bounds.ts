@@ -1,14 +1,14 @@
-/** What a request may cost, what was asked for, and how far a form's cost goes of it. */
+/** The cost that a request may have, the cost asked for, and a form's share of it. */
 import { type Form, hasKnownKey } from "./form.ts";
 import type { FormCost } from "./meter.ts";
 
 export const MEASURES = ["ms a KB", "MB a KB", "ms"] as const;
-/** CPU by what is sent, memory by what is sent, and CPU of one request. */
+/** CPU by bytes sent, memory by bytes sent, and CPU of one request. */
 export type Measure = (typeof MEASURES)[number];
 
 export type Bounds = Readonly<Record<Measure, number>>;
 
-/** What is aimed at, with a known key and without one. */
+/** The aimed cost, with a known key and without one. */
 export const AIMS: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 60 };
 export const AIMS_WITHOUT_KEY: Bounds = { "ms a KB": 5, "MB a KB": 3, ms: 1 };
 
@@ -24,7 +24,7 @@ export function aimsOf(form: Form): Bounds {
 }
 
 /**
- * What is sent counts as half a kilobyte at the least, the size of an honest call: below that each request's own cost
+ * The sent bytes count as half a kilobyte at the least, the size of an honest call: below that each request's own cost
  * is told.
  */
 const LEAST_KB = 0.5;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => meter.close());
 
-/** What is wrong with what a form costs, after it was given some chances; empty when nothing is. */
+/** The fault of a form's cost, after it was given some chances; empty for none. */
 async function complaintOf(form: Form): Promise<string> {
   let cost = await meter.measure(form, 1);
   if (complaint({ form, cost }, HOPELESS) !== "") return complaint({ form, cost }, HOPELESS);

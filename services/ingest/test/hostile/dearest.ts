@@ -11,7 +11,7 @@ export interface Found {
 export interface Dearest {
   /** Whether the form would be among the dearest at that cost. */
   wouldKeep(found: Found): boolean;
-  /** Keeps it if it is; what is cheaper gives way. */
+  /** Keeps it if it is; cheaper forms give way. */
   keep(found: Found): void;
   all(): readonly Found[];
   /** The dearest of a kind; undefined when none was found. */

@@ -1,9 +1,9 @@
 /**
- * JSON values of a wanted size that are made of one thing over and over: what a parser, a serialiser or a reader may
- * find dear.
+ * JSON values of a wanted size that are made of one thing over and over: values that a parser, a serialiser or a reader
+ * may find dear.
  */
 
-/** What a value is made of. */
+/** The content of a value. */
 export const FILLERS = {
   objects: (bytes) => list("{}", bytes),
   arrays: (bytes) => list("[]", bytes),
@@ -64,7 +64,7 @@ export function fill(filler: Filler, bytes: number): string {
   return FILLERS[filler](Math.max(1, Math.floor(bytes)));
 }
 
-/** True of what has keys that are written with escapes. */
+/** True of a filler that has keys written with escapes. */
 export function hasEscapedKeys(filler: Filler): boolean {
   return /key/.test(filler) && /escape|backslash|private/.test(filler);
 }

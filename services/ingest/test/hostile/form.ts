@@ -1,4 +1,4 @@
-/** What a hostile request can look like: one value for each thing that its sender may choose. */
+/** The possible forms of a hostile request: one value for each thing that its sender may choose. */
 import fc from "fast-check";
 import { FILLERS, type Filler, hasEscapedKeys } from "./fillers.ts";
 
@@ -20,7 +20,7 @@ export const PLACES = [
 ] as const;
 export type Place = (typeof PLACES)[number];
 
-/** One value in one place. What stands in a call stands in each of a batch. */
+/** One value in one place. The content of a call stands in each of a batch. */
 export interface Filling {
   readonly place: Place;
   readonly filler: Filler;
@@ -44,7 +44,7 @@ const PATHS = [
 const KEY_PLACES = ["header", "query", "body", "nowhere"] as const;
 const KEYS = ["known", "unknown", "written with escapes", "long"] as const;
 const ENCODINGS = ["identity", "gzip", "deflate", "br"] as const;
-/** What is wrong with a batch's calls, all of them or every second one. */
+/** The fault of a batch's calls, all of them or every second one. */
 const FAULTS = ["none", "no type", "no user", "too deep", "no object"] as const;
 const NAMES = ["flat", "dotted", "deep", "escaped", "plus"] as const;
 
@@ -65,7 +65,7 @@ export interface Form {
   readonly headerBytes: number;
 }
 
-/** A whole number whose order of magnitude is what is drawn. */
+/** A whole number whose order of magnitude is drawn. */
 function upTo(most: number): fc.Arbitrary<number> {
   const steps = Math.ceil(Math.log(most) / Math.log(1.1));
   return fc.integer({ min: 0, max: steps }).map((step) => Math.min(most, Math.round(1.1 ** step)));
@@ -95,7 +95,7 @@ export const GENES: { readonly [Gene in keyof Form]: fc.Arbitrary<Form[Gene]> } 
 
 export const forms: fc.Arbitrary<Form> = fc.record(GENES);
 
-/** A plain call, for forms that are written down: what they do not say is as an honest sender has it. */
+/** A plain call, for forms that are written down: fields that they do not name are as an honest sender has them. */
 export const PLAIN: Form = {
   path: "/v1/track",
   keyAt: "header",
@@ -132,7 +132,7 @@ export function isBatch({ path }: Form): boolean {
   return path === "/v1/batch" || path === "/v1/import";
 }
 
-/** What a form is an example of, by what makes it dear. */
+/** The kind of a form, by the cause of its cost. */
 export function kindOf(form: Form): Kind {
   if (!hasKnownKey(form)) return "without a key";
   if (form.path.includes("pixel")) return "queries";

@@ -1,6 +1,6 @@
 /**
- * The gateway in a process of its own that says what it costs: the real server, reader, parser and codecs; what would
- * go to the brokers is let go of. Its parent asks by `MeterQuestion`.
+ * The gateway in a process of its own that reports its costs: the real server, reader, parser and codecs; records for
+ * the brokers are let go of. Its parent asks by `MeterQuestion`.
  */
 
 import { memoryUsage } from "node:process";
@@ -33,7 +33,7 @@ const [eventCodec, rejectedCodec] = await Promise.all([
   openCodec<RejectedCalls>("rejected-calls"),
 ]);
 const gateway = await startTestGateway({
-  // What one request costs is asked here, not how many a source may send.
+  // The cost of one request is asked here, not the rate of a source.
   perSource: { calls: EVERYTHING, bytes: EVERYTHING },
   maxPendingBytes: EVERYTHING,
   producer: { send: () => Promise.resolve(), pendingBytes: 0, stalledMs: () => 0 },
@@ -87,7 +87,7 @@ function costSinceBegin(): Cost {
   return { cpuMs: (user + system) / 1000, peakBytes: Math.max(0, Math.max(...seen) - heldBefore) };
 }
 
-/** What the fixed work costs at this moment, in ms of CPU: the least of some times. */
+/** The cost of the fixed work at this moment, in ms of CPU: the least of some times. */
 function calibrate(): number {
   let least = Number.POSITIVE_INFINITY;
   for (let time = 0; time < 4; time++) {

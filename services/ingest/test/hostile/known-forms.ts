@@ -1,4 +1,4 @@
-/** Forms that were dear once, or are the dearest still, by what they are. */
+/** Forms that were dear once, or are the dearest still, by name. */
 import { type Form, PLAIN } from "./form.ts";
 
 const BATCH: Form = { ...PLAIN, path: "/v1/batch" };

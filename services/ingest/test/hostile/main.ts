@@ -1,6 +1,6 @@
 /**
- * `npm run test:hostile -- [--minutes=10] [--seed=S]`: a search for the requests that cost the gateway most by what is
- * sent. Prints its seed, its progress, the dearest forms of each kind and what they cost, in CPU and memory of the
+ * `npm run test:hostile -- [--minutes=10] [--seed=S]`: a search for the requests that cost the gateway most for their
+ * bytes. Prints its seed, its progress, the dearest forms of each kind and their costs, in CPU and memory of the
  * gateway's own process. The last line says whether all kept to their bounds (bounds.ts); it ends with 1 when one did
  * not.
  */
@@ -12,7 +12,7 @@ import { startMeter } from "./meter.ts";
 import { complaint, reportOf } from "./report.ts";
 import { searchDearest } from "./search.ts";
 
-/** What a measurement may be off. */
+/** The tolerance of a measurement. */
 const TOLERANCE = 1.25;
 const SAID_EVERY_MS = 15_000;
 

@@ -1,11 +1,11 @@
 /**
- * What a form costs the gateway.
+ * The cost of a form to the gateway.
  *
  * Owns two processes of it, one for CPU as the service runs and one for memory, whose young generation is so small that
- * what is seen at a collection is nearly what is alive.
- * ME1  A form's CPU is the least of several rounds, less what a round of no request costs.
- * ME2  Ms are those of the machine that the bounds were set on: they are divided by what a fixed work costs here, in
- *      the same process, warmed, and read anew beside each measurement (slowness.ts).
+ * the size seen at a collection is nearly the size of the live objects.
+ * ME1  A form's CPU is the least of several rounds, less the cost of a round of no request.
+ * ME2  Ms are ms of the machine that the bounds were set on: they are divided by the cost of a fixed work here, in the
+ *      same process, warmed, and read anew beside each measurement (slowness.ts).
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -21,9 +21,9 @@ export interface FormCost {
   /** Of one request, in ms of the reference machine. */
   readonly cpuMs: number;
   readonly peakMb: number;
-  /** What is sent: head and body, in kilobytes of 1,024. */
+  /** The bytes sent: head and body, in kilobytes of 1,024. */
   readonly wireKb: number;
-  /** What it was answered; null where the connection was closed instead. */
+  /** The status of its answer; null where the connection was closed instead. */
   readonly status: number | null;
 }
 
@@ -36,7 +36,8 @@ export interface Meter {
 }
 
 /**
- * What `calibrate` of gateway-process.ts costs on the machine that the bounds were set on, with nothing else to do; ms.
+ * The cost of `calibrate` of gateway-process.ts on the machine that the bounds were set on, with nothing else to do;
+ * ms.
  */
 const REFERENCE_MS = 2.5;
 const OLD_SPACE = "--initial-old-space-size=128";
@@ -125,7 +126,7 @@ async function startProbe(flags: readonly string[]): Promise<Probe> {
       await ask("begin");
       let status: number | null = null;
       for (const request of requests) status = await send(request);
-      // What this answers is what the other end of the pipe sends: see `costSinceBegin`.
+      // The return value is the message of the other end of the pipe: see `costSinceBegin`.
       return { ...((await ask("end")) as Cost), status };
     },
     calibrate: async () => Number(await ask("calibrate")),

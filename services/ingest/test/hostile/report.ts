@@ -1,4 +1,4 @@
-/** What a search came to, as lines. */
+/** The result of a search, as lines. */
 import { aimsOf, boundsOf, costBy, MEASURES, passedBounds } from "./bounds.ts";
 import type { Dearest, Found } from "./dearest.ts";
 import { KINDS } from "./form.ts";
@@ -30,7 +30,7 @@ export function reportOf(dearest: Dearest): readonly string[] {
   return [...lines, "", ...forms];
 }
 
-/** What is wrong with a form's cost; empty when nothing is. */
+/** The fault of a form's cost; empty for none. */
 export function complaint(found: Found, tolerance: number): string {
   const bounds = boundsOf(found.form);
   return passedBounds(found.form, found.cost, tolerance)

@@ -8,7 +8,7 @@ import { searchDearest } from "./search.ts";
 
 describe("the search for dear requests", () => {
   const cost = (cpuMs: number): FormCost => ({ cpuMs, peakMb: 0, wireKb: 1, status: 200 });
-  /** As if calls cost by what stands in their context, and ten times as much of it were quotes. */
+  /** As if calls cost by the content of their context, and ten times as much of it were quotes. */
   const measure = ({ fillings, path }: Form) => {
     const inContext = fillings.filter(({ place }) => place === "context");
     const costs = inContext.map(({ filler, bytes }) => (filler === "quotes" ? 10 : 1) * bytes);

@@ -1,5 +1,5 @@
 /**
- * A search for the dearest requests, guided by what the last ones cost: most forms are those of the pool with some of
+ * A search for the dearest requests, guided by the costs of the last ones: most forms are from the pool with some of
  * their choices made anew, the others are drawn afresh.
  */
 import { type Choose, createChoose } from "@posthaste/testkit/random";
@@ -22,7 +22,7 @@ const POOL = 4;
 /** Of ten forms so many are drawn afresh. */
 const FRESH = 3;
 const QUICK_ROUNDS = 2;
-/** What seems dear is measured again, since a busy machine makes anything dear once. */
+/** A form that seems dear is measured again, since a busy machine makes anything dear once. */
 const CAREFUL_ROUNDS = 6;
 
 export async function searchDearest({ seed, known, measure, goesOn, onTried }: SearchOptions): Promise<Dearest> {
@@ -59,7 +59,7 @@ function nextForm(dearest: Dearest, random: Choose): Form {
  */
 function changed(form: Form, other: Form, random: Choose): Form {
   const genes = Object.keys(GENES) as (keyof Form)[];
-  // What a request is filled with has the most to choose from.
+  // The filling of a request has the most to choose from.
   const gene = random(2) === 0 ? "fillings" : (genes[random(genes.length)] ?? "calls");
   if (random(3) === 0) return { ...form, [gene]: other[gene] };
   const value = draw(GENES[gene] as fc.Arbitrary<unknown>, random);

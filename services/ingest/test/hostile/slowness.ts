@@ -1,11 +1,11 @@
 /**
- * How much slower this machine is than the one that the bounds were set on, by what a fixed work costs here. Pure.
+ * How much slower this machine is than the one that the bounds were set on, by the cost of a fixed work here. Pure.
  *
  * SLW1  It is the median of the last readings. Now and then a processor is slower by half for some tens of
  *       milliseconds, and a reading that falls into them says nothing of the forms beside it.
  */
 export interface Slowness {
-  /** Takes what the fixed work cost just now. */
+  /** Takes the cost of the fixed work just now. */
   read(ms: number): void;
   /** 1 before anything was read. */
   readonly value: number;
