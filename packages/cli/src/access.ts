@@ -19,7 +19,7 @@ export interface Access {
 }
 
 /**
- * The token never comes from an argument, where `ps` shows it. That of the data folder is for the control that the
+ * The token never comes from an argument, where `ps` shows it. The data folder's token is for the control that the
  * folder belongs to: it is not sent to another that `--url` names.
  */
 export async function findAccess(options: AccessOptions, terminal: Terminal, defaultDataDir: string): Promise<Access> {

@@ -10,7 +10,7 @@ const PAGE = 200;
 export interface ApiClientOptions {
   /** Control's base URL. */
   readonly url: string;
-  /** Null where none was found: what needs it says so. */
+  /** Null where none was found: an operation that needs one says so. */
   readonly token: string | null;
   readonly timeoutMs: number;
   /** The command's own, by which control knows that a change was asked for here. */
@@ -36,7 +36,7 @@ export interface OpenOptions {
 /** An answer as it comes. */
 export interface Download {
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** What was told behind its end under this name; to be asked for then. */
+  /** The trailer of this name behind the answer's end; to be asked for then. */
   readonly trailer: (name: string) => string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** A value of an API answer as the text of one cell. */
 
-/** One line, nothing in it that a terminal would obey: names come from whoever may write them. */
+/** One line, without characters that a terminal would obey: anybody may write names. */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return printable(value);

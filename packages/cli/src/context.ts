@@ -1,4 +1,4 @@
-/** What every command is given: the API, the printer, and a way to ask. */
+/** The context of every command: the API, the printer, and a way to ask. */
 import type { Command } from "commander";
 import { findAccess } from "./access.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
@@ -30,7 +30,7 @@ export interface Context {
   readonly confirmTyped: (question: string, expected: string, what: string) => Promise<void>;
 }
 
-/** What a command does; without a code of its own it ends with 0. */
+/** A command's action; without a code of its own it ends with 0. */
 export type Action = (context: Context) => Promise<ExitCode | undefined>;
 
 /** Runs an action for the command that was typed and keeps the code it ends with. */

@@ -1,4 +1,4 @@
-/** An answer that is read as it comes, and what is told behind its end: trailers, of which `fetch` tells nothing. */
+/** An answer that is read as it comes, and the trailers behind its end, of which `fetch` tells nothing. */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { CliError, EXIT } from "./exit-code.ts";
@@ -10,7 +10,7 @@ export interface DownloadOptions {
   readonly timeoutMs: number;
 }
 
-/** Resolves when the answer begins; rejects with what the connection failed with, or a `TimeoutError`. */
+/** Resolves when the answer begins; rejects with the connection's error, or a `TimeoutError`. */
 export async function beginDownload({ url, headers, timeoutMs }: DownloadOptions): Promise<IncomingMessage> {
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

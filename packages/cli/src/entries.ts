@@ -1,4 +1,4 @@
-/** What an API answer is made of. */
+/** An object of an API answer. */
 
 /** An object of an answer. */
 export type Entry = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ export const EXIT = {
   no: 3,
   notAllowed: 4,
   notReachable: 5,
-  /** Some of what was asked is done and some is not. */
+  /** A part of the request is done and a part is not. */
   partly: 6,
   interrupted: 130,
 } as const;
@@ -21,7 +21,7 @@ export interface CliErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Ends the command with a code and one line that says what is wrong. */
+/** Ends the command with a code and one line that names the fault. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: ExitCode;

@@ -1,10 +1,10 @@
 /**
- * What comes, as it comes, from control's `/v1/live`, for as long as there is anybody to print it.
+ * Rows as they come from control's `/v1/live`, for as long as there is anybody to print them.
  *
  * Owns: the stream that is open, and the id of its last event.
  * FL1  A stream that ends, or says nothing for `silenceMs`, is opened again with the id of the last event, so that
  *      nothing is missed and nothing comes twice.
- * FL2  Control that gave a stream and then gives none for `giveUpMs` is given up; what it refuses is not asked for
+ * FL2  Control that gave a stream and then gives none for `giveUpMs` is given up; a refused stream is not asked for
  *      again.
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +23,7 @@ export interface FollowOptions {
   readonly query: Readonly<Record<string, string>>;
   readonly giveUpMs: number;
   readonly silenceMs?: number;
-  /** The first stream is there: what comes from now on is followed. */
+  /** The first stream is there: rows from now on are followed. */
   readonly onBegin?: () => Promise<void>;
   readonly onRow: (row: Entry) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * The command as a process: the only reader of `process` in this package. What few commands need of Node is loaded when
- * it is needed: --help is to come at once.
+ * The command as a process: the only reader of `process` in this package. Modules of Node that few commands need are
+ * loaded when they are needed: --help is to come at once.
  */
 import { open, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -14,7 +14,7 @@ import type { Terminal } from "./terminal.ts";
 const LOCAL_DATA_DIR = fileURLToPath(new URL("../../../.posthaste", import.meta.url));
 const DEFAULT_COLUMNS = 80;
 
-/** What shows a URL, where it is not xdg-open. */
+/** The program that shows a URL, where it is not xdg-open. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],

@@ -1,8 +1,8 @@
-/** What a person may want to do after a command wrote something: look at it, or undo it. */
+/** The likely next commands after a command wrote something: look at it, or undo it. */
 import { cellText } from "./cell.ts";
 import type { Printer } from "./printer.ts";
 
-/** Words behind `posthaste`, and what that does. */
+/** Words behind `posthaste`, and their effect. */
 export type NextCommand = readonly [words: readonly unknown[], does: string];
 
 export function sayNext({ say }: Pick<Printer, "say">, commands: readonly NextCommand[]): void {

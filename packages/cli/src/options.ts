@@ -1,4 +1,4 @@
-/** Parsers of option values; what they throw names the option and what was expected. */
+/** Parsers of option values; their errors name the option and the expected value. */
 import { InvalidArgumentError } from "commander";
 import { parseDuration } from "./duration.ts";
 
@@ -36,7 +36,7 @@ export function numberOrNone(text: string): number | "none" {
   throw new InvalidArgumentError("Expected a number, or none.");
 }
 
-/** Keys whose value is not undefined: a PATCH leaves out what was not named. */
+/** Keys whose value is not undefined: a PATCH leaves out fields that were not named. */
 export function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
@@ -65,7 +65,7 @@ export function httpUrl(text: string): string {
   throw new InvalidArgumentError("Expected a URL such as http://127.0.0.1:3000/hook.");
 }
 
-/** The query of a list: what was named, under the API's names. */
+/** The query of a list: the named options, under the API's names. */
 export function queryOf(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

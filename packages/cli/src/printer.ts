@@ -79,7 +79,7 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
       terminal.err(`${lines.join("\n")}\n`);
     },
     rewrite: (text) => {
-      // What went over the end of the row could not be taken away.
+      // Text over the end of the row could not be taken away.
       if (!quiet) terminal.err(`\r\u001b[2K${cutLine(text, terminal.columns)}`);
     },
   };

@@ -1,4 +1,4 @@
-/** The command line: what can be typed, and how it ends. */
+/** The command line: its commands, and its end. */
 import { Command, CommanderError } from "commander";
 import { addAudiences } from "./commands/audiences.ts";
 import { addAudit } from "./commands/audit.ts";
@@ -51,7 +51,7 @@ export async function run(argv: readonly string[], options: ProgramOptions): Pro
   }
 }
 
-/** The commands; `perform` runs what was typed. */
+/** The commands; `perform` runs the typed one. */
 export function createProgram({ terminal, version }: ProgramOptions, perform: Perform): Command {
   const program = new Command("posthaste")
     .description("Webhook delivery for customer data: configure it and look after it")
@@ -109,11 +109,11 @@ function fullName(command: Command): string {
 
 interface End {
   readonly err: (text: string) => void;
-  /** The command, as it is typed, whose help says what can be typed instead. */
+  /** The command, as it is typed, whose help names the alternatives. */
   readonly helpOf: string;
 }
 
-/** Says what ended the command, in one line and perhaps one that helps, and answers the code. */
+/** Prints the error that ended the command, in one line and perhaps a line of help, and returns the code. */
 function end(error: unknown, { err, helpOf }: End): ExitCode {
   if (error instanceof CliError) {
     err(`posthaste: ${error.message}\n`);

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a sync of 12,000 users in six seconds leaves on standard error. */
+/** The lines that a sync of 12,000 users in six seconds leaves on standard error. */
 function talkOf(
   isTalkTerminal: boolean,
   { quiet = false, json = false, total = undefined as number | undefined } = {},

@@ -8,9 +8,9 @@ const ON_TERMINAL_MS = 250;
 const ELSEWHERE_MS = 5000;
 
 export interface Progress {
-  /** What is done, in words, how many of it so far and, where that is known, of how many. It prints now and then. */
+  /** The finished work, in words, its count so far and, where that is known, the total. It prints now and then. */
   readonly report: (what: string, count: number, total?: number) => void;
-  /** Leaves the line to what comes next. */
+  /** Leaves the line to later output. */
   readonly end: () => void;
 }
 

@@ -8,7 +8,7 @@ const COPIED = /^(?:id|place)$|Ids?$/;
 
 /**
  * Lines of a table, the header first. Where the natural widths do not fit into `width`, the widest columns give way
- * first, ids after all others, and what is cut ends in an ellipsis; a terminal too narrow for that wraps.
+ * first, ids after all others, and cut texts end in an ellipsis; a terminal too narrow for that wraps.
  */
 export function fitTable(header: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
   const natural = naturalWidths(header, rows);
@@ -31,7 +31,7 @@ function naturalWidths(header: readonly string[], rows: readonly (readonly strin
 
 /**
  * Lowers the ceiling of all columns, but of those that are `kept`, until they fit: narrow ones keep their width, wide
- * ones share what is left.
+ * ones share the rest.
  */
 function fitWidths(natural: readonly number[], available: number, kept: readonly boolean[] = []): number[] {
   let ceiling = Math.max(...natural, MIN_WIDTH);

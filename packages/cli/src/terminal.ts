@@ -6,7 +6,7 @@ export interface Output {
   readonly end: () => Promise<void>;
 }
 
-/** What the command sees of the process that it runs in; tests have one of their own. */
+/** The command's view of the process that it runs in; tests have one of their own. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Standard output is a terminal. */
@@ -21,9 +21,9 @@ export interface Terminal {
   readonly out: (text: string) => void;
   /** Talk, on standard error. */
   readonly err: (text: string) => void;
-  /** The text of a file; `-` is standard input. Rejects with what the system says. */
+  /** The text of a file; `-` is standard input. Rejects with the system's error. */
   readonly readFile: (path: string) => Promise<string>;
-  /** The bytes of a file as they are read; `-` is standard input. Rejects with what the system says. */
+  /** The bytes of a file as they are read; `-` is standard input. Rejects with the system's error. */
   readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Where bytes go: a file that has its name when it is whole, or standard output for `-`. Rejects with CliError. */
   readonly openOutput: (path: string) => Promise<Output>;

@@ -1,4 +1,4 @@
-/** A body that is sent as it is read, however long it is: what `fetch` would hold to a deadline of its own. */
+/** A body that is sent as it is read, however long it is: `fetch` would hold it to a deadline of its own. */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { text } from "node:stream/consumers";
@@ -21,7 +21,7 @@ const NEWLINE = 0x0a;
 
 /**
  * Puts the chunks and resolves with the answer, which is waited for as long as it takes. An answer that comes before
- * the end is the answer too. Rejects with what the connection, or reading the chunks, failed with.
+ * the end is the answer too. Rejects with the error of the connection, or of reading the chunks.
  */
 export async function upload({ url, headers, chunks, onSent }: UploadOptions): Promise<UploadAnswer> {
   const request = url.startsWith("https:") ? requestHttps : requestHttp;
@@ -31,7 +31,7 @@ export async function upload({ url, headers, chunks, onSent }: UploadOptions): P
   outgoing.on("response", (response: IncomingMessage) => {
     text(response)
       .then((body) => resolve({ status: response.statusCode ?? 0, text: body }), reject)
-      // What is not sent yet changes nothing of the answer.
+      // Bytes that are not sent yet change nothing of the answer.
       .finally(() => sending.abort());
   });
   outgoing.on("error", reject);

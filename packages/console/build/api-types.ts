@@ -1,7 +1,7 @@
 /**
  * The TypeScript of the control API, from its OpenAPI document: a type for each schema, and for each operation, by
- * method and path, its parameters, query, body and answer. Only what control's schemas use is known; anything else
- * throws.
+ * method and path, its parameters, query, body and answer. Only features that control's schemas use are known; anything
+ * else throws.
  */
 
 interface Schema {

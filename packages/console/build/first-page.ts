@@ -1,8 +1,8 @@
 /**
- * How the build lays out what every page loads.
+ * The build's layout of the files that every page loads.
  *
- * BG1  The page's beginning is small and waits for nothing: what every page reads is asked for while the console's own
- *      script is on its way.
+ * BG1  The page's beginning is small and waits for nothing: the data that every page reads is asked for while the
+ *      console's own script is on its way.
  * BG2  That script is one file, and the page itself names it: a browser loads it beside the beginning, not after it.
  */
 import type { Plugin } from "vite";

@@ -11,16 +11,16 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 const consoleModule = join(root, "src/console.tsx");
 
-// Whoever asks for the build may run as a test: what is served is never React for development.
+// The caller of the build may run as a test: React for development is never served.
 process.env["NODE_ENV"] = "production";
-// Before the build: what is changed meanwhile is built the next time.
+// Before the build: a file changed meanwhile is built the next time.
 const hash = sourcesHash();
 await build({
   root,
   configFile: false,
   logLevel: "warn",
   plugins: [nameEarly(consoleModule)],
-  // PostCSS does not tell vite where what a class composes comes from.
+  // PostCSS does not tell vite the file of a class that another composes.
   css: { transformer: "lightningcss" },
   build: {
     outDir: dist,
@@ -37,7 +37,7 @@ await build({
     rolldownOptions: {
       output: { codeSplitting: { groups: groupsFrom(consoleModule) } },
       onLog: (level, log, report) => {
-        // "use client" says to a server's renderer what is nothing to a browser.
+        // "use client" is for a server's renderer and means nothing to a browser.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
       },
     },

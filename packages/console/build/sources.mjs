@@ -1,5 +1,4 @@
-// Whether what was built is of the sources that stand here. Without dependencies, and for Node 20 too: `npm start` asks
-// this first.
+// Whether the build is of the present sources. Without dependencies, and for Node 20 too: `npm start` asks this first.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

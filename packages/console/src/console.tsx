@@ -18,14 +18,14 @@ import { showTheme } from "./theme/theme-choice.ts";
 /** A read that failed for want of an answer is tried again; a refusal stays one. */
 const MOST_RETRIES = 1;
 
-/** `early`: what was asked for already. Returns what takes the console off its place. */
+/** `early`: the requests made already. Returns a function that takes the console off its place. */
 export function showConsole(early: EarlyAnswers): () => void {
   keepEarly(early);
   beginLive();
   tellMoment();
   showTheme();
   const client = createClient();
-  // Before anything is drawn, and at once: who is not signed in has both refused, and is asked for a token.
+  // Before anything is drawn, and at once: without a session both are refused, and the sign-in page asks for a token.
   const code = takeSignInCode();
   const opening = client.prefetchQuery(sessionQuery(code));
   void (code === null ? client.prefetchQuery(statusQuery) : opening.then(() => client.prefetchQuery(statusQuery)));

@@ -1,6 +1,6 @@
 /**
- * Begins: what every page reads is asked for while the console's own script is still on its way. Small, and without
- * imports, so that nothing goes before it.
+ * Begins: the data that every page reads is asked for while the console's own script is still on its way. Small, and
+ * without imports, so that nothing goes before it.
  */
 import type { EarlyAnswers } from "./api/early.ts";
 

@@ -14,7 +14,7 @@ declare module "react-aria-components" {
   }
 }
 
-/** The sign-in page for who is nobody yet, the frame with its page for everybody else. */
+/** The sign-in page without a session, the frame with its page with one. */
 export function Root() {
   const router = useRouter();
   const query = useQuery(sessionQuery(null));

@@ -27,7 +27,7 @@ const first = createRoute({
 const overview = createRoute({
   getParentRoute: () => root,
   path: "/overview",
-  // Which most people come to: with the rest of what every page loads, not behind it.
+  // The page that most people come to: with the other files that every page loads, not behind them.
   component: OverviewPage,
 });
 

@@ -1,4 +1,4 @@
-/** `posthaste audiences`: who is in which audience. */
+/** `posthaste audiences`: users and their audiences. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";

@@ -1,4 +1,4 @@
-/** `posthaste audit`: who changed what. */
+/** `posthaste audit`: changes with their authors. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
@@ -9,7 +9,7 @@ import { printRead } from "./print-read.ts";
 
 const PATH = "/v1/audit";
 const COLUMNS = ["time", "actor", "way", "operation", "target", "changes"];
-/** What a person can look through; `--limit` asks for more. */
+/** As many as a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 
 interface AuditOptions extends FollowedList {

@@ -1,4 +1,4 @@
-/** `posthaste completion`: what a shell asks when Tab is pressed. All that the command knows of @bomb.sh/tab. */
+/** `posthaste completion`: the shell's question when Tab is pressed. All that the command knows of @bomb.sh/tab. */
 import type { Complete, RootCommand } from "@bomb.sh/tab";
 import { Argument, type Command, type Option } from "commander";
 import { examples } from "../examples.ts";

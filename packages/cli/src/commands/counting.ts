@@ -33,7 +33,7 @@ export function startCounting(context: Context, path: string, body: object): () 
   };
 }
 
-/** Whether it is what was asked for: control tells it with the fields that it was asked with. */
+/** Whether it is the count asked for: control returns it with the fields of the request. */
 function isOf({ purpose, again, filter }: Entry, asked: Entry): boolean {
   const { purpose: askedFor, again: isAgain = false, ratePerSecond: _, ...others } = asked;
   return purpose === askedFor && again === isAgain && isEntry(filter) && wordsOf(filter) === wordsOf(others);

@@ -1,4 +1,4 @@
-/** What a dry run over dead letters counted, and asking whether that is meant. */
+/** The counts of a dry run over dead letters, and the question whether they are meant. */
 import type { Context } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { CliError, EXIT } from "../exit-code.ts";
@@ -47,7 +47,7 @@ export async function confirmPlan(
   await context.confirmTyped(question, String(name), "the destination's name");
 }
 
-/** Throws where the plan says nothing of what would be started. */
+/** Throws where the plan does not say which work would be started. */
 export function planId({ id }: DeadLetterPlan): string {
   if (id === null) throw new CliError(EXIT.failed, "control answered no plan: is it of an earlier release?");
   return id;

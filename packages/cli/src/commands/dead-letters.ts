@@ -1,4 +1,4 @@
-/** `posthaste dead-letters`: what will not be tried again, and why. */
+/** `posthaste dead-letters`: deliveries that will not be tried again, and the reasons. */
 import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
@@ -21,7 +21,7 @@ const PATH = "/v1/dead-letters";
 const COLUMNS = ["time", "place", "destinationId", "messageId", "type", "reason", "attempts", "state"];
 const COUNT_COLUMNS = ["destinationId", "reason", "count"];
 const GROUP_COLUMNS = ["open", "deliveredSince", "destinationId", "reason", "error", "lastAt", "remedy"];
-/** What a person can look through; `--limit` asks for more. */
+/** As many as a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 /** Groups are counted when they are asked for. */
 const GROUPS_MS = 60_000;

@@ -10,7 +10,7 @@ import { addResend } from "./resend.ts";
 
 const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outcome", "answers"];
 const LATEST_COLUMNS = ["time", "destinationId", "messageId", "type", "state", "attempts", "answered", "due"];
-/** What a person can look through; `--limit` asks for more. */
+/** As many as a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 
 interface DeliveryOptions extends FollowedList {
@@ -89,7 +89,7 @@ function answers({ urls }: Entry): unknown {
     .join("; ");
 }
 
-/** `503,503,timeout`: of each attempt what it was answered, by several URLs with a plus between; oldest first. */
+/** `503,503,timeout`: the answer to each attempt, with a plus between several URLs; oldest first. */
 function answered({ answers: tried, earlier }: Entry): unknown {
   if (!Array.isArray(tried)) return null;
   const each = tried.map(({ urls }) => urls.join("+"));

@@ -142,7 +142,9 @@ function withSettings(command: Command): Command {
     .option("--settings-file <path>", "the API's settings as JSON, headers included; other options go over it");
 }
 
-/** The API's `settings` of what was named. A URL that is stored keeps its headers, whose values only control knows. */
+/**
+ * The API's `settings` of the named options. A URL that is stored keeps its headers, whose values only control knows.
+ */
 async function settingsFrom(
   { terminal }: Context,
   options: SettingOptions,

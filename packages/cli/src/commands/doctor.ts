@@ -1,4 +1,4 @@
-/** `posthaste doctor`: is everything as it should be, and what helps where it is not? */
+/** `posthaste doctor`: checks of the whole installation, each with a remedy where it fails. */
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Context, Perform } from "../context.ts";
@@ -29,7 +29,7 @@ export function addDoctor(program: Command, perform: Perform): void {
 
 type Readiness = readonly (readonly [string, unknown])[];
 
-/** Names of what is waited for, and `true` or what is missing. Throws CliError where that is not control. */
+/** Names of the checks, each with `true` or the missing step. Throws CliError where that is not control. */
 async function readinessOf({ api }: Context): Promise<Readiness> {
   const { body } = await api.probe("/readyz");
   if (isEntry(body) && isEntry(body.checks)) return Object.entries(body.checks);

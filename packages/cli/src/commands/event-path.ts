@@ -1,6 +1,6 @@
-/** Where the API has what is known under a message id. */
+/** The API's path of everything known under a message id. */
 
-/** `rest`: what follows the id. A path holds no `.` and no `..`: these are asked for beside it. */
+/** `rest`: the path after the id. A path holds no `.` and no `..`: these are asked for beside it. */
 export function eventPath(messageId: string, rest = "", query: Readonly<Record<string, string>> = {}): string {
   const isPathless = messageId === "." || messageId === "..";
   const asked = new URLSearchParams(isPathless ? { ...query, messageId } : query).toString();

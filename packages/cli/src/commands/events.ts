@@ -53,7 +53,7 @@ interface WhyOptions {
   readonly userId?: string;
 }
 
-/** The verdict with the destinations of all its pages; its sentence and timelines are those of the first. */
+/** The verdict with the destinations of all its pages; its sentence and timelines come from the first page. */
 async function wholeVerdict(ask: (cursor: string | undefined) => Promise<Entry>): Promise<Entry> {
   const first = await ask(undefined);
   const events = listOf(first.events).map((event) => ({ ...event, destinations: [...listOf(event.destinations)] }));
@@ -73,7 +73,7 @@ function nameOf({ sourceId, origin }: Entry): readonly unknown[] {
   return [sourceId, origin];
 }
 
-/** A repeat of what arrived is no reason for a script to wait on. */
+/** A repeat of an event that arrived is no reason for a script to wait on. */
 function hasArrived({ cause, events }: Entry): boolean {
   const causes = listOf(events).map((event) => String(event.cause));
   const others = causes.filter((each) => each !== "duplicate_of");
@@ -99,7 +99,7 @@ function linesOf({ sentence, command, events }: Entry): readonly string[] {
   return lines;
 }
 
-/** What is known of them, in one line. */
+/** The known values, in one line. */
 function wordsOf(values: readonly unknown[]): string {
   return values
     .map(cellText)

@@ -1,4 +1,4 @@
-/** Dead letters as a file: what control sends is written as it comes. */
+/** Dead letters as a file: control's bytes are written as they come. */
 import { printableLines } from "../cell.ts";
 import type { Context } from "../context.ts";
 import { counted } from "../counted.ts";
@@ -15,7 +15,7 @@ export interface ExportOptions extends DeadLetterFilter {
 }
 
 const PATH = "/v1/dead-letters";
-/** What control tells behind the file's end: `suppressed=3, purged=0`. */
+/** Control's trailer behind the file's end: `suppressed=3, purged=0`. */
 const SKIPPED_TRAILER = "posthaste-left-out";
 const NEWLINE = 0x0a;
 

@@ -1,4 +1,4 @@
-/** `posthaste events find`: a user's events, or those of a name, each with what became of it. */
+/** `posthaste events find`: a user's events, or events of a name, each with its verdict. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";

@@ -37,7 +37,7 @@ export interface FollowedRows {
   readonly giveUp: number | undefined;
   readonly columns: readonly string[];
   readonly made?: Readonly<Record<string, (entry: Entry) => unknown>>;
-  /** What is printed before, once the stream is there; rows that come are told from these by `isNew`. */
+  /** The rows printed before, once the stream is there; `isNew` tells later rows from these. */
   readonly before?: () => Promise<readonly Entry[]>;
   readonly isNew?: (row: Entry, before: readonly Entry[]) => boolean;
 }

@@ -5,10 +5,10 @@ import type { Entry } from "../entries.ts";
 const TIMEOUT_MS = 5_000;
 /** Those that are of one connection; fetch makes its own. */
 const OWN_HEADERS = ["host", "connection", "content-length", "transfer-encoding", "date", "expect"];
-/** What control shows instead of an operator's own header. */
+/** Control's text in the place of an operator's own header. */
 const MASK = "***";
 
-/** What the receiver answered, or why it did not. A redirect is told and not followed. */
+/** The receiver's answer, or the reason why there was none. A redirect is told and not followed. */
 export async function forward(url: string, { method, headers }: Entry, body: Buffer): Promise<number | string> {
   try {
     const hasBody = method !== "GET" && method !== "HEAD";

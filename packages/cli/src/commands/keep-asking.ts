@@ -15,7 +15,7 @@ export interface KeepAskingOptions {
   readonly ask: () => Promise<boolean>;
 }
 
-/** Ends when `ask` says so; rejects with what it rejects with, and when control does not answer for too long. */
+/** Ends when `ask` says so; rejects with the error of `ask`, and when control does not answer for too long. */
 export async function keepAsking({ printer }: Context, options: KeepAskingOptions): Promise<typeof EXIT.done> {
   let lostAtMs: number | null = null;
   for (;;) {

@@ -78,7 +78,7 @@ async function listen(context: Context, options: ListenOptions): Promise<ExitCod
   });
 }
 
-/** What came since; makes the receiver again, under the id that it had, where control has forgotten it. */
+/** The requests since `after`; makes the receiver again, under its old id, where control has forgotten it. */
 async function receiverAsks({ api, printer }: Context, input: Entry, after: number): Promise<Entry> {
   try {
     return await api.call("GET", `${PATH}/${encodeURIComponent(String(input.id))}?after=${after}`);

@@ -39,7 +39,7 @@ async function newPlan(context: Context, body: object): Promise<DeadLetterPlan> 
   });
 }
 
-/** What a dry run counted. */
+/** The counts of a dry run. */
 async function heldPlan({ api }: Context, id: string, filter: object): Promise<DeadLetterPlan> {
   assertPlanAlone(filter);
   const answer = await api.call("POST", PATH, { plan: id, dryRun: true });

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 
-/** Rejects with CliError for what is no JSON object. */
+/** Rejects with CliError for a value that is no JSON object. */
 export async function readSettings(terminal: Context["terminal"], path: string): Promise<Entry> {
   try {
     const settings: unknown = JSON.parse(await readInput(terminal, path, "--settings-file"));

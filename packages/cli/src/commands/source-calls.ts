@@ -1,4 +1,4 @@
-/** `posthaste sources calls` and `sample`: what a source sent lately, and a call to try it with. */
+/** `posthaste sources calls` and `sample`: a source's recent calls, and a call to try it with. */
 import type { Command } from "commander";
 import { cellText } from "../cell.ts";
 import type { Context, Perform } from "../context.ts";
@@ -91,7 +91,7 @@ function countsOf({ counts, data }: Entry): readonly string[] {
   ];
 }
 
-/** Ingest writes what it counted every ten seconds at the most, where the calls themselves are read as they come. */
+/** Ingest writes its counts every ten seconds at the most, where the calls themselves are read as they come. */
 function isBehind({ lastAcceptedAt }: Entry, calls: readonly Entry[]): boolean {
   const countedTo = cellText(lastAcceptedAt);
   return calls.some(({ what, time }) => what === "taken" && cellText(time) > countedTo);

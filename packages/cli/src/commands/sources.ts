@@ -1,4 +1,4 @@
-/** `posthaste sources`: what sends calls. */
+/** `posthaste sources`: senders of calls. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { parseDuration } from "../duration.ts";

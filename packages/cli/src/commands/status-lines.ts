@@ -1,4 +1,4 @@
-/** The status as lines for a person: what needs somebody first. */
+/** The status as lines for a person: destinations that need attention first. */
 import type { Entry } from "../entries.ts";
 
 const MARKS: Readonly<Record<string, string>> = { open: "■", failing: "▲", healthy: "●", off: "◌" };
@@ -45,7 +45,7 @@ export function attentionOf(status: Entry): { readonly needing: number; readonly
   return { needing, again: failed - needing };
 }
 
-/** One destination that needs somebody: why, since when, what comes next. */
+/** One destination that needs attention: the reason, since when, and the next step. */
 function healthLine(health: Entry, nowMs: number): string {
   const { state, name, since, waiting, deadLetters, deliversAgainSince } = health;
   const sinceMs = typeof since === "string" && typeof deliversAgainSince !== "string" ? Date.parse(since) : null;

@@ -18,7 +18,7 @@ export interface StoredCommand {
 
 export interface ListCommand extends StoredCommand {
   readonly columns: readonly string[];
-  /** What stands in a column, where it is not the field of that name. */
+  /** The content of a column, where it is not the field of that name. */
   readonly cells?: Readonly<Record<string, (entry: Entry) => unknown>>;
 }
 
@@ -59,7 +59,7 @@ export function addGet({ group, perform, path, description, examples: shown }: S
     .addHelpText("after", examples(shown));
 }
 
-/** `remove <ids...>`, with `--dry-run`. `kind`: what one of them is, for people. */
+/** `remove <ids...>`, with `--dry-run`. `kind`: a word for one of them, for people. */
 export function addRemove(command: StoredCommand & Pick<RemoveOptions, "kind" | "extraMs">): void {
   const { group, perform, path, kind, description, extraMs = 0, examples: shown } = command;
   group

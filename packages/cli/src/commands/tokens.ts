@@ -1,4 +1,4 @@
-/** `posthaste tokens`: who may ask control, and for what. */
+/** `posthaste tokens`: callers of control, and their scopes. */
 import type { Command } from "commander";
 import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";

@@ -11,9 +11,9 @@ export interface LinesUpload {
   readonly path: string;
   /** `-` for standard input. */
   readonly file: string;
-  /** What a line names, as `users`. */
+  /** The noun for a line, as `users`. */
   readonly noun: string;
-  /** What is synced, as control shows it; `compared` of its `syncing` is told. */
+  /** The synced object, as control shows it; `compared` of its `syncing` is told. */
   readonly find: () => Promise<Entry | undefined>;
 }
 
@@ -28,7 +28,7 @@ export async function uploadLines(context: Context, { path, file, noun, find }: 
   });
   const look = async (): Promise<void> => {
     if (performance.now() - lastSentMs <= LOOK_MS) return;
-    // What cannot be asked is no reason to end: the sync's own answer says what became of it.
+    // A failed question is no reason to end: the sync's own answer tells its result.
     const compared = comparedOf(await find().catch(() => undefined));
     if (compared !== null) progress.report(`${noun} compared:`, compared);
   };

@@ -16,8 +16,8 @@ const AGAIN_MS = 1000;
 const OUTCOMES_MS = { most: 60_000, quiet: 5000 } as const;
 
 /**
- * Until its end, and until the outcome of each delivery is known: control counts those as it reads the delivery log,
- * behind what was sent, and one that waits for a retry has none yet. 0 when it is done, 6 when it was cancelled or
+ * Until its end, and until the outcome of each delivery is known: control counts outcomes as it reads the delivery log,
+ * behind the sending, and a delivery that waits for a retry has none yet. 0 when it is done, 6 when it was cancelled or
  * failed. Ctrl-C leaves it running, and says so.
  */
 export async function watchReplay(context: Context, id: string): Promise<ExitCode> {
@@ -49,7 +49,7 @@ export async function watchReplay(context: Context, id: string): Promise<ExitCod
   }
 }
 
-/** Of what was sent, the deliveries whose outcome is known. */
+/** The deliveries sent whose outcome is known. */
 function knownOf({ delivered, failedAgain }: Entry): number {
   return Number(delivered ?? 0) + Number(failedAgain ?? 0);
 }
@@ -72,7 +72,7 @@ class AwaitedOutcomes {
   }
 }
 
-/** `sent 9 of 9 again: 6 delivered, 1 failed again, 2 not known yet`, and what shows the latter later. */
+/** `sent 9 of 9 again: 6 delivered, 1 failed again, 2 not known yet`, and the command that shows the latter later. */
 function sayEnd(printer: Printer, replay: Entry): void {
   const { id, matched, replayed, delivered, failedAgain, leftOutSince } = replay;
   const open = Math.max(0, Number(replayed) - knownOf(replay));

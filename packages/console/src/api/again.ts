@@ -6,11 +6,11 @@ export interface Asking {
   readonly mostMs: number;
 }
 
-/** Of what has been waited for. */
+/** A share of the time waited so far. */
 const SHARE = 0.1;
 
 /**
- * About a share of what was waited until now, so that what comes soon is seen soon and a tab left open costs next to
+ * About a share of the time waited until now, so that an early change is seen soon and a tab left open costs next to
  * nothing. In steps of twice, since the timer of a query begins anew whenever its interval is another.
  */
 export function againMs({ leastMs, mostMs }: Asking, waitedMs: number): number {
@@ -18,7 +18,7 @@ export function againMs({ leastMs, mostMs }: Asking, waitedMs: number): number {
   return Math.min(mostMs, leastMs * 2 ** steps);
 }
 
-/** The same of what has been waited since it is shown. */
+/** The same of the time waited since it is shown. */
 export function useAgain(asking: Asking): () => number {
   const [sinceMs] = useState(() => Date.now());
   return () => againMs(asking, Date.now() - sinceMs);

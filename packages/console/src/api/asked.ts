@@ -1,4 +1,4 @@
-/** Reads of the control API as queries: what was read stays on the page while it is read again. */
+/** Reads of the control API as queries: data stays on the page while it is read again. */
 import { queryOptions } from "@tanstack/react-query";
 import { type CallInput, call, type OperationName } from "./client.ts";
 

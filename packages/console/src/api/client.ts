@@ -5,7 +5,7 @@ import { takeEarly } from "./early.ts";
 export type OperationName = keyof Operations;
 type Empty = Readonly<Record<never, never>>;
 
-/** What an operation takes: what it has none of may be left out. */
+/** The input of an operation: an empty part may be left out. */
 export type CallInput<Name extends OperationName> = (Empty extends Operations[Name]["params"]
   ? { readonly params?: Operations[Name]["params"] }
   : { readonly params: Operations[Name]["params"] }) &
@@ -64,7 +64,7 @@ export async function call<Name extends OperationName>(
     throw unreachable();
   });
   if (!response.ok) throw await problemOf(response);
-  // What control answers is held to its description by control's own tests, and the types here to the description.
+  // Control's own tests hold its answers to its description, and the types here are made of the description.
   return (response.status === 204 ? undefined : await response.json()) as Operations[Name]["answer"];
 }
 

@@ -1,4 +1,4 @@
-/** Changes with who made them, newest first. */
+/** Changes with their authors, newest first. */
 import type { ReactNode } from "react";
 import { call } from "../api/client.ts";
 import type { Filter } from "../listing/filter.ts";
@@ -8,7 +8,7 @@ import { useNames } from "../names/names.ts";
 import styles from "./change-list.module.css";
 import { type Change, operationWords, WAY_WORDS } from "./change-words.ts";
 
-/** What the audit has in place of a secret. */
+/** The audit's word in place of a secret. */
 const SECRET = "changed";
 
 export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
@@ -48,7 +48,7 @@ interface ChangeRowProps {
 
 function ChangeRow({ change, nameOf }: ChangeRowProps) {
   const { time, actor, way, operation, target, changes, requestId } = change;
-  // Of what was made, nothing was anything before.
+  // A new object had no fields before.
   const isNew = changes.every(({ from }) => from === null);
   return (
     <>
@@ -77,7 +77,7 @@ const PAGES: Readonly<Record<string, string>> = {
   ...{ dst: "destinations", src: "sources", aud: "audiences", rpl: "replays" },
 };
 
-/** Where what was changed stands; null for what has no page. */
+/** The page of the changed object; null where it has no page. */
 function pageOf(target: string): string | null {
   const page = PAGES[/^([a-z]+)_/.exec(target)?.[1] ?? ""];
   return page === undefined ? null : `/${page}/${encodeURIComponent(target)}`;

@@ -3,7 +3,7 @@ import type { AuditPage } from "../api/api-types.ts";
 
 export type Change = AuditPage["data"][number];
 
-/** By what it was asked for. */
+/** By the client that asked for it. */
 export const WAY_WORDS: Readonly<Record<Change["way"], string>> = {
   console: "the console",
   cli: "the command line",
@@ -19,14 +19,14 @@ export function operationWords(operation: string): string {
 
 type Deed = Pick<Change, "operation" | "target" | "changes">;
 
-/** What was done, in the past, and to what: `turned on Warehouse`, `sent a delivery to Billing again`. */
+/** The deed in the past tense, and its object: `turned on Warehouse`, `sent a delivery to Billing again`. */
 export function deedWords(change: Deed, nameOf: (id: string) => string): string {
   const of = targetWords(change, nameOf);
   const [verb = ""] = change.operation.split(/(?=[A-Z])/);
   return (DEEDS[switched(change) ?? verb] ?? `${operationWords(change.operation)}: NAME`).replace("NAME", () => of);
 }
 
-/** The name of what was changed: as the lists have it, as the change says it, or else what kind of thing it is. */
+/** The name of the changed object: as the lists have it, as the change says it, or else the kind of thing. */
 function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) => string): string {
   const changed = (name: string): string | null => {
     const change = changes.find(({ field }) => field === name);
@@ -71,7 +71,7 @@ const DEEDS: Readonly<Record<string, string>> = {
   reproduce: "produced NAME again",
 };
 
-/** Of what has no name, or none any more: its id says no more to who reads it. */
+/** For objects without a name, or without one any more: an id says no more to a reader. */
 const KINDS = [
   ["dst_", "a destination"],
   ["src_", "a source"],

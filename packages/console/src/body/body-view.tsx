@@ -9,7 +9,7 @@ import { prettyJson } from "./pretty-json.ts";
 
 /** More is cut: nobody reads it here. */
 const MOST_CHARS = 65_536;
-/** What follows is in one colour: each token that is told apart costs the browser an element. */
+/** The rest is in one colour: each token that is told apart costs the browser an element. */
 const MOST_TOKENS = 1000;
 
 type Look = "pretty" | "raw";
@@ -61,7 +61,7 @@ export function BodyView({ body, fileName }: BodyViewProps) {
   );
 }
 
-/** All of it is in the page, to be searched and copied; below the first block the browser lays out what is seen. */
+/** All of it is in the page, to be searched and copied; below the first block the browser lays out the visible part. */
 function Lines({ text }: { readonly text: string }) {
   const blocks = useMemo(() => colouredBlocks(text), [text]);
   return blocks.map((tokens, index) => (

@@ -1,4 +1,4 @@
-/** JSON told apart by what each part of it is; nothing is lost, and what is no JSON is one plain text. */
+/** JSON told apart by the kind of each part; nothing is lost, and a text that is no JSON is one plain text. */
 
 export type TokenKind = "plain" | "name" | "text" | "number" | "word";
 
@@ -10,7 +10,7 @@ export interface Token {
 /** A string, with the colon behind it where it names a field; a number; true, false, null. */
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null)/g;
 
-/** `most`: what follows the first so many of those that are told apart is one plain text. */
+/** `most`: the text behind the first so many tokens is one plain text. */
 export function jsonTokens(text: string, most = Number.POSITIVE_INFINITY): readonly Token[] {
   const tokens: Token[] = [];
   let [end, reported] = [0, 0];

@@ -1,6 +1,6 @@
 /** JSON over several lines, as `JSON.stringify` has it with two spaces; its strings and numbers stand as they came. */
 
-/** What stands between white space: a string, one of the signs, or a number, true, false, null. */
+/** A part between white space: a string, one of the signs, or a number, true, false, null. */
 const PART = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
 
 /**

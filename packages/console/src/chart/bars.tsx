@@ -1,11 +1,11 @@
-/** Numbers beside each other, drawn small; what they are is said too. */
+/** Numbers beside each other, drawn small; their meaning is said too. */
 import styles from "./chart.module.css";
 
 const WIDTH = 4;
 const HEIGHT = 20;
 
 export interface BarsProps {
-  /** What the numbers are, for who hears it. */
+  /** The meaning of the numbers, for screen readers. */
   readonly label: string;
   /** Each bar's parts, from the bottom up. */
   readonly bars: readonly (readonly BarPart[])[];
@@ -30,7 +30,7 @@ export function Bars({ label, bars, slots }: BarsProps) {
           const height = count === 0 ? 0 : Math.max(1, Math.round((count / most) * HEIGHT));
           top -= height;
           const place = { x: at * WIDTH, y: top, width: WIDTH - 1, height };
-          // biome-ignore lint/suspicious/noArrayIndexKey: a bar's place is what it is
+          // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
           return <rect key={`${at} ${tone}`} className={styles[tone]} {...place} />;
         });
       })}

@@ -2,7 +2,7 @@ import { ProgressBar } from "react-aria-components";
 import styles from "./counted-bar.module.css";
 
 export interface CountedBarProps {
-  /** What is counted, for who hears it. */
+  /** The counted thing, for screen readers. */
   readonly label: string;
   readonly count: number;
   readonly of: number;

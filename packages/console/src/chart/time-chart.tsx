@@ -1,7 +1,7 @@
 /**
  * Numbers over time, drawn. The drawing comes by itself, when a chart is there to be drawn.
  *
- * DG1  What is drawn is said too: the picture has a sentence, and a table of the same numbers is a press away.
+ * DG1  The drawing is said too: the picture has a sentence, and a table of the same numbers is a press away.
  */
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../elements/button.tsx";

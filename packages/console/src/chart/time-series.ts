@@ -1,4 +1,4 @@
-/** What is drawn over time: the same numbers for the picture, its sentence and its table. */
+/** A series over time: the same numbers for the picture, its sentence and its table. */
 
 export interface TimeSeries {
   readonly name: string;
@@ -9,7 +9,7 @@ export interface TimeSeries {
 }
 
 export interface TimeChartData {
-  /** For who hears it: "Attempts". */
+  /** For screen readers: "Attempts". */
   readonly title: string;
   readonly unit: string;
   /** ISO 8601, oldest first. */

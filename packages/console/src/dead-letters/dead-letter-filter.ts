@@ -1,4 +1,4 @@
-/** What narrows the dead letters, here and at the terminal. */
+/** The filters of dead letters, here and at the terminal. */
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES } from "../listing/event-types.ts";
 import type { Filter, FilterField } from "../listing/filter.ts";
@@ -15,7 +15,7 @@ export type DeadLetterFilterKey =
   | "since"
   | "until";
 
-/** What narrows their list, beside what narrows whatever is done with them. */
+/** The filters of their list, beside the filters of actions on them. */
 export type ListedFilterKey = DeadLetterFilterKey | "open";
 
 const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;

@@ -10,12 +10,12 @@ export const REPLAY_FILTERS: readonly FilterField<ReplayFilterKey>[] = [
   { key: "again", label: "Delivered or replayed since", choices: [["true", "too"]] },
 ];
 
-/** Where what fits a filter is counted before it is sent. */
+/** The page where the dead letters of a filter are counted before they are sent. */
 export function reviewOf(filter: Filter<ReplayFilterKey>): string {
   return `/replay${searchOf(filter)}`;
 }
 
 export function inputOf({ again, ...filter }: Filter<ReplayFilterKey>): ReplayInput {
-  // What stands in the address is told by control where it does not fit.
+  // Control reports values of the address that do not fit.
   return { ...(filter as ReplayInput), ...(again === undefined ? {} : { again: true }), dryRun: true };
 }

@@ -8,14 +8,14 @@ export interface ActionLinkProps {
   readonly look?: "primary" | "plain";
   /** Why it leads nowhere now. */
   readonly unavailable?: string | null;
-  /** In words that do without what stands around it. */
+  /** In words that do without the text around it. */
   readonly label?: string;
   /** It has the focus when it comes. */
   readonly autoFocus?: boolean;
   readonly children: ReactNode;
 }
 
-/** A way to a page where something is done, that looks like what it is: a button. */
+/** A way to a page where something is done, that looks like a button. */
 export function ActionLink(props: ActionLinkProps) {
   const { href, look = "plain", unavailable = null, label, autoFocus = false, children } = props;
   if (unavailable !== null) return <Button unavailable={unavailable}>{children}</Button>;

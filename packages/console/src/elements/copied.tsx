@@ -11,10 +11,10 @@ const WORDS = { idle: "Copy the", copied: "Copied the", kept: "Not copied, the b
 const ICONS = { idle: Copy, copied: Check, kept: X };
 
 export interface CopiedProps {
-  /** What it is, for who cannot see it: "message id". */
+  /** The meaning of the text, for screen readers: "message id". */
   readonly what: string;
   readonly text: string;
-  /** What stands on the page; the text itself where it is absent. */
+  /** The text on the page; the text itself where it is absent. */
   readonly shown?: string;
 }
 

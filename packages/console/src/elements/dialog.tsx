@@ -8,7 +8,7 @@ export interface DialogProps {
   /** Absent where it cannot be put away. */
   readonly onClose?: () => void;
   readonly children: ReactNode;
-  /** What can be done, as buttons; the last one is what it is for. */
+  /** The actions, as buttons; the last one is the dialog's purpose. */
   readonly actions?: ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** A name with what it is, in a list of such (`dl`). */
+/** A name with its value, in a list of such (`dl`). */
 import type { ReactNode } from "react";
 
 export function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {

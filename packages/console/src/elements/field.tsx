@@ -5,16 +5,16 @@ import styles from "./elements.module.css";
 export interface FieldProps extends Omit<TextFieldProps, "className" | "children"> {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong with what stands in it, and what to change. */
+  /** The fault of the field's value, and the remedy. */
   readonly error?: string | null;
   readonly mono?: boolean;
   readonly placeholder?: string;
 }
 
-/** A line to type in, with what is wrong beside it. */
+/** A line to type in, with its fault beside it. */
 export function Field({ label, hint, error = null, mono = false, placeholder, ...others }: FieldProps) {
   return (
-    // What is wrong is said and does not keep from trying again: control decides.
+    // A fault is said and does not keep from trying again: control decides.
     <TextField {...others} validationBehavior="aria" isInvalid={error !== null} className={styles["field"] ?? ""}>
       <Label className={styles["label"] ?? ""}>{label}</Label>
       <Input

@@ -9,7 +9,7 @@ export interface RemovalDialogProps {
   readonly onRemove: () => void;
   readonly isPending: boolean;
   readonly error: Error | null;
-  /** What becomes of what hangs on it. */
+  /** The consequences for everything that hangs on it. */
   readonly children: ReactNode;
 }
 

@@ -1,10 +1,10 @@
-/** What is too long for a line, so that it is known again. The whole of it stands in a title, or is copied. */
+/** Ids that are too long for a line, so that they are known again. The whole of it stands in a title, or is copied. */
 
 /** As sources are told apart by their keys at a glance. */
 const KEY = { head: 4, tail: 1 };
 const URL_TEXT = { head: 31, tail: 8 };
 
-/** `4k2v…9`; a key that control cut already, for who may only read, as it came. */
+/** `4k2v…9`; a key that control cut already, for a token that may only read, as it came. */
 export function shortKey(key: string): string {
   return key.endsWith("…") ? key : shortened(key, KEY);
 }

@@ -1,4 +1,4 @@
-/** What can be done from anywhere, by its name: the lines of the palette that are no pages. */
+/** The actions that are possible from anywhere, by name: the lines of the palette that are no pages. */
 import { useQueryClient } from "@tanstack/react-query";
 import { areLettersOn, switchLetters } from "../keys/keys.ts";
 import { searchOf } from "../listing/filter.ts";
@@ -18,7 +18,7 @@ export interface PaletteLine {
   readonly does: { readonly href: string } | (() => void);
 }
 
-/** Those that change something now: what is chosen already is not among them. */
+/** The actions that change something now: the present choice is not among them. */
 export function useCommands(onHelp: () => void): readonly PaletteLine[] {
   const client = useQueryClient();
   const { scopes } = useSession();
@@ -39,7 +39,7 @@ export function useCommands(onHelp: () => void): readonly PaletteLine[] {
   ];
 }
 
-/** What the times would be, and what they are: on a machine whose own zone is UTC the two look alike. */
+/** The times under the other zone, and the present ones: on a machine whose own zone is UTC the two look alike. */
 function zoneWords(isUtc: boolean, local: string): string {
   return isUtc ? `Times: local, ${local} (now UTC)` : `Times: UTC (now local, ${local})`;
 }

@@ -1,4 +1,4 @@
-/** What stands around every page: where one can go, search, who is signed in. */
+/** The surroundings of every page: the links, the search, the session. */
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-aria-components";
@@ -107,7 +107,7 @@ function Rail() {
   );
 }
 
-/** What is pasted where nothing can be typed is looked for. */
+/** A text pasted where nothing can be typed is looked for. */
 function usePastedIds(goTo: (id: string) => void): void {
   const go = useRef(goTo);
   go.current = goTo;

@@ -1,8 +1,8 @@
 /**
- * What opens from a row of a list.
+ * A panel that opens from a row of a list.
  *
- * OR1  An event opens over its list where the window is wide, and is a page where it is narrow. Its address is that of
- *      its page in both: a reload, and whoever it is sent to, see the page.
+ * OR1  An event opens over its list where the window is wide, and is a page where it is narrow. Its address is the
+ *      address of its page in both: a reload, and a receiver of the link, see the page.
  * OR2  The list stays as it is below it, and is there again when it closes.
  */
 import { type AnyRouter, useRouterState } from "@tanstack/react-router";

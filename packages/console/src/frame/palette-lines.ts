@@ -1,4 +1,4 @@
-/** What fits what was typed into the palette, the likeliest first. */
+/** The lines that fit the text typed into the palette, the likeliest first. */
 import { searchOf } from "../listing/filter.ts";
 import type { PaletteLine } from "./commands.ts";
 import { pastedId } from "./pasted-id.ts";
@@ -43,7 +43,7 @@ export function findSections({ typed, destinations, sources, commands }: Palette
   return ordered.filter(({ lines }) => lines.length > 0);
 }
 
-/** Each word of what was typed stands somewhere in the name, or the whole of it is the id. */
+/** Each typed word stands somewhere in the name, or the whole text is the id. */
 function fitting(typed: string): (line: { readonly name: string; readonly id?: string }) => boolean {
   const words = typed.toLowerCase().split(/\s+/);
   return ({ name, id }) => id === typed.trim() || words.every((word) => name.toLowerCase().includes(word));
@@ -65,7 +65,7 @@ function eventLine(id: string): PaletteLine {
   return { id: href, name: "Why did it not arrive?", code: id, does: { href } };
 }
 
-/** Where somebody has no message id: the events of a user, and those of a name. */
+/** For a search without a message id: the events of a user, and the events of a name. */
 function searchLines(text: string): readonly PaletteLine[] {
   if (text === "" || text.length > MOST_SEARCHED) return [];
   return [

@@ -1,6 +1,6 @@
 /**
- * One field that leads everywhere: to an event by its message id, its user or its name, to what has a name, to every
- * page and command.
+ * One field that leads everywhere: to an event by its message id, its user or its name, to everything with a name, to
+ * every page and command.
  */
 import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";

@@ -20,7 +20,7 @@ export function switchLetters(isOn: boolean): void {
 /** By key: `/`, `?`, `g d` for a chord, `Ctrl+k`. */
 export type KeyActions = Readonly<Record<string, () => void>>;
 
-/** Does what belongs to a key while the caller is on the page. */
+/** Runs a key's action while the caller is on the page. */
 export function useKeys(actions: KeyActions): void {
   useEffect(() => {
     let chord: { readonly first: string; readonly atMs: number } | null = null;

@@ -1,11 +1,11 @@
-/** Keys that belong to what stands on the page; the frame listens for them, so that `g r` is no `r`. */
+/** Keys of the parts on the page; the frame listens for them, so that `g r` is no `r`. */
 import { useEffect, useRef } from "react";
 
 export type PageKey = "c" | "f" | "r";
 
 const actions = new Map<PageKey, () => void>();
 
-/** What the key does while the caller is on the page; null for nothing. */
+/** The key's action while the caller is on the page; null for none. */
 export function usePageKey(key: PageKey, action: (() => void) | null): void {
   const newest = useRef(action);
   newest.current = action;

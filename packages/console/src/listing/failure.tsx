@@ -10,7 +10,7 @@ import styles from "./listing.module.css";
 
 /** How often control is asked again that does not answer. */
 const AGAIN_MS = 5000;
-/** Of what stands before control, and of control without its brokers. */
+/** Statuses of a proxy before control, and of control without its brokers. */
 const NO_ANSWERS: ReadonlySet<number | null> = new Set([null, 502, 503, 504]);
 
 export type FailingQuery = Pick<
@@ -23,7 +23,7 @@ export interface Fault {
   readonly sinceMs: number;
 }
 
-/** LD1: what fails of a query until something was read; null for nothing. A query that is asked for anew is another. */
+/** LD1: the failure of a query until it was read; null for none. A query that is asked for anew is another. */
 export function useFault({ data, error, errorUpdatedAt, errorUpdateCount }: FailingQuery): Fault | null {
   const kept = useRef<Fault | null>(null);
   if (error !== null) {
@@ -69,7 +69,7 @@ export function Failure({ query, what, fault: { error, sinceMs } }: FailureProps
   );
 }
 
-/** LD2: whether it is tried again by itself, which is not while what comes live is paused. */
+/** LD2: whether it is tried again by itself, except while live updates are paused. */
 function useTries({ refetch }: FailingQuery, isUnanswered: boolean): boolean {
   const { state } = useLiveState();
   const isTried = isUnanswered && state !== "paused";

@@ -15,7 +15,7 @@ export interface FilterBarProps<Key extends string> {
   readonly filter: Filter<Key>;
 }
 
-/** What narrows the list, each to be taken away; and the dialog that adds more. Both change the address. */
+/** The list's filters, each to be taken away; and the dialog that adds more. Both change the address. */
 export function FilterBar<Key extends string>({ fields, filter }: FilterBarProps<Key>) {
   const router = useRouter();
   const { nameOf, isSettled } = useNaming(fields.some(({ named }) => named !== undefined));
@@ -62,7 +62,7 @@ function withoutKey<Key extends string>(filter: Filter<Key>, key: Key): Filter<K
   return others as Filter<Key>;
 }
 
-/** A moment as all others are told; what is none as it stands. */
+/** A moment as all others are told; any other text as it stands. */
 function useMomentWords(): (text: string) => string {
   const now = useNow();
   const zone = useZone();

@@ -96,7 +96,7 @@ function NamedChoice({ label, named, value, onChange }: NamedChoiceProps) {
   const { data: destinations = [] } = useQuery({ ...allDestinations, enabled: named === "destination" });
   const { data: sources = [] } = useQuery({ ...allSources, enabled: named === "source" });
   const known = (named === "destination" ? destinations : sources).map(({ id, name }) => [id, name] as const);
-  // What was removed since has no name.
+  // A removed object has no name.
   const others = value === "" || known.some(([id]) => id === value) ? [] : [[value, value] as const];
   return <Choice label={label} value={value} choices={[["", "any"], ...known, ...others]} onChange={onChange} />;
 }

@@ -7,13 +7,13 @@ export interface FilterField<Key extends string> {
   readonly named?: "destination" | "source";
   /** It is a moment, in ISO 8601. */
   readonly isMoment?: true;
-  /** What may be chosen, with the words for it; any text where it is absent. */
+  /** The possible values, with the words for each; any text where it is absent. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
 }
 
 export type Filter<Key extends string> = Partial<Readonly<Record<Key, string>>>;
 
-/** Of what stands in an address, what is a filter; a choice that is none is left out. */
+/** The filters among the parameters of an address; a choice that is none is left out. */
 export function filterFrom<Key extends string>(
   search: Readonly<Record<string, unknown>>,
   fields: readonly FilterField<Key>[],

@@ -12,7 +12,7 @@ import styles from "./listing.module.css";
 
 /** While control reads for the first time. */
 const AGAIN_MS = 2000;
-/** After that, until what is shown is read whole. */
+/** After that, until the shown data is read whole. */
 const WHOLE_AGAIN = { leastMs: 5000, mostMs: 60_000 };
 /** The last of a list's key whose rows stay where they are until they are asked for anew (QL1 of paged-list.tsx). */
 export const SHOWN_PAGES = "pages";
@@ -20,7 +20,7 @@ export const SHOWN_PAGES = "pages";
 export interface FreshnessProps {
   readonly asOf: string | null;
   readonly complete: boolean;
-  /** Why what came since is not known. */
+  /** The reason why newer rows are not known. */
   readonly failure?: Error | null;
 }
 
@@ -40,8 +40,8 @@ export function Freshness({ asOf, complete, failure = null }: FreshnessProps) {
 }
 
 /**
- * How far control is, where it reads its topics for the first time since its start. What the page shows is read again
- * when that is over. `isFirst`: nothing stands before it.
+ * How far control is, where it reads its topics for the first time since its start. The page's data is read again when
+ * that is over. `isFirst`: nothing stands before it.
  */
 function StillReading({ isFirst }: { readonly isFirst: boolean }) {
   const againMs = usePausable(AGAIN_MS);

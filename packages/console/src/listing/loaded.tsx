@@ -1,7 +1,7 @@
 /**
- * What is read, in its four states. Loading: nothing for 150 ms, then a skeleton of about the size of what comes.
- * Empty: one sentence, one action, its command. Error: what, since when, the request's id, again; what was read stays.
- * Live: what was read.
+ * Data that is read, in its four states. Loading: nothing for 150 ms, then a skeleton of about the size of the data.
+ * Empty: one sentence, one action, its command. Error: the fault, since when, the request's id, and a retry; data read
+ * before stays. Live: the data.
  *
  * LD1  A failure is since when it came first, however often it is tried again, and stands until something was read.
  * LD2  Where control does not answer, it is tried again until it does.
@@ -19,7 +19,7 @@ type ReadQuery<Data> = Pick<UseQueryResult<Data>, "data"> & FailingQuery;
 
 export interface LoadedProps<Data> {
   readonly query: ReadQuery<Data>;
-  /** What is read, for who hears it: "deliveries". */
+  /** The noun of the data, for screen readers: "deliveries". */
   readonly what: string;
   /** Rows of the skeleton. */
   readonly rows?: number;
@@ -27,7 +27,7 @@ export interface LoadedProps<Data> {
   readonly isNamed?: boolean;
   /** It comes with something else that is not there yet. */
   readonly isAwaited?: boolean;
-  /** What is told instead of the skeleton, of what takes long. */
+  /** The text in place of the skeleton, for data that takes long. */
   readonly meanwhile?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
   readonly empty?: ReactNode;
@@ -45,7 +45,7 @@ function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "i
 
 function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed">) {
   const { query, what, rows = 8, isAwaited = false, meanwhile, isEmpty, empty, children } = props;
-  // Looked at in any case: a query tells its caller of what was looked at alone.
+  // Looked at in any case: a query tells its caller only of fields that were looked at.
   const { data: read } = query;
   const fault = useFault(query);
   const data = isAwaited ? undefined : read;
@@ -82,7 +82,7 @@ function Skeleton({
   );
 }
 
-/** In the place of what comes without a word, where what stands below it comes with it (`inTurn`). */
+/** In the place of a part that comes without a word, where the part below comes with it (`inTurn`). */
 export function Awaited() {
   return <div data-state="loading" aria-busy="true" />;
 }

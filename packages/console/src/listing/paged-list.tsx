@@ -1,8 +1,8 @@
 /**
  * A list that is read in pages, newest first.
  *
- * QL1  Nothing moves under the reader: what came since waits behind a button that says how much it is, and a row that
- *      stands there is told anew in its place. A stream says that something came; what it is is read.
+ * QL1  Nothing moves under the reader: newer rows wait behind a button that says how many there are, and a changed row
+ *      is told anew in its place. A stream says that something came; the rows themselves are read.
  * QL2  "More" goes on with the filter that the first page was read with.
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
  * QL4  At most `MOST_PAGES` stand there: "more" then puts the newest of them away, and a button leads back to those.
@@ -23,9 +23,9 @@ import { PAGE, type PagesProps, usePages } from "./pages.ts";
 /** How long it says that something was copied. */
 const COPIED_MS = 1500;
 export interface PagedListProps<Row> extends PagesProps<Row> {
-  /** For who hears it: "deliveries". */
+  /** For screen readers: "deliveries". */
   readonly what: string;
-  /** In words, for who hears the row. */
+  /** In words, for screen readers. */
   readonly textOf: (row: Row) => string;
   /** Where Enter leads; null for a row that leads nowhere. */
   readonly linkOf?: (row: Row) => string | null;
@@ -141,7 +141,7 @@ interface Copied {
   readonly isCopied: boolean;
 }
 
-/** Returns what was copied a moment ago. */
+/** Returns the text copied a moment ago. */
 function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): Copied | null {
   const { idOf, copyOf } = props;
   const [copied, setCopied] = useState<Copied | null>(null);

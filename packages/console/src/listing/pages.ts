@@ -1,4 +1,4 @@
-/** The pages of a list that stand on it, and what came since (QL1 to QL4 of paged-list.tsx). */
+/** The pages of a list that stand on it, and newer rows (QL1 to QL4 of paged-list.tsx). */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLive, useLiveState } from "../live/live.ts";
@@ -23,7 +23,7 @@ export interface ListPage<Row> {
 }
 
 export interface PagesProps<Row> {
-  /** Names what is read, with its filter. */
+  /** Names the data, with its filter. */
   readonly queryKey: readonly unknown[];
   readonly read: (page: {
     readonly limit: number;
@@ -31,7 +31,7 @@ export interface PagesProps<Row> {
     readonly signal: AbortSignal;
   }) => Promise<ListPage<Row>>;
   readonly idOf: (row: Row) => string;
-  /** What its rows come by, where the stream has them. */
+  /** The stream's topics of its rows, where there are any. */
   readonly live?: Pick<LiveListener, "topics" | "filter">;
   /** How often it is looked whether something came, where that is not every five seconds. */
   readonly lookMs?: number;
@@ -45,7 +45,7 @@ export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: 
     queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // Nothing is read backwards: what was put away is read from its beginning.
+    // Nothing is read backwards: a list that was put away is read from its beginning.
     getPreviousPageParam: () => undefined,
     maxPages: MOST_PAGES,
     staleTime: Number.POSITIVE_INFINITY,
@@ -80,7 +80,7 @@ export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: 
   };
 }
 
-/** What stands there, and what did before it was put away: that did not come since. */
+/** The present rows, and the rows before the list was put away: these did not come since. */
 function useSeen(ids: readonly string[], isPutAway: boolean): ReadonlySet<string> {
   const before = useRef<readonly string[]>([]);
   if (!isPutAway) before.current = ids;
@@ -88,8 +88,8 @@ function useSeen(ids: readonly string[], isPutAway: boolean): ReadonlySet<string
 }
 
 /**
- * Whether control had read all of it, and else whether it has since: what a list of one page lacked then is what came;
- * of more pages it may stand anywhere.
+ * Whether control had read all of it, and else whether it has since: the rows that a list of one page lacked then are
+ * the new ones; of more pages they may stand anywhere.
  */
 function wholeness(pages: readonly ListPage<unknown>[], newest: ListPage<unknown> | undefined) {
   const wasComplete = pages.every(({ complete }) => complete);

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 
-/** Whoever hears the page is told no more often. */
+/** A screen reader is told no more often. */
 const CALM_MS = 5000;
 
-/** What is to be heard of something that may change each second: at once, then once in five seconds, the newest. */
+/** The spoken text of something that may change each second: at once, then once in five seconds, the newest. */
 export function useCalm(text: string): string {
   const [reported, setReported] = useState(text);
   const reportedAtMs = useRef(Number.NEGATIVE_INFINITY);

@@ -6,7 +6,7 @@ import styles from "./live-dot.module.css";
 
 const SHAPES = { live: "●", connecting: "○", reconnecting: "▲", stale: "■", paused: "❙❙" } as const;
 
-/** Whether what stands on the page is what there is now; pressed, it pauses and goes on. */
+/** Whether the page shows the present; pressed, it pauses and goes on. */
 export function LiveDot() {
   const live = useLiveState();
   const now = useNow();

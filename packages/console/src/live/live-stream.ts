@@ -1,14 +1,14 @@
 /**
- * What comes, as it comes, from control's `/v1/live`: the one stream of a tab.
+ * Rows as they come from control's `/v1/live`: the one stream of a tab.
  *
  * Owns: the stream that is open, who listens to it, and the id of its last event.
  * LT1  A tab has one stream at most, of the topics that somebody listens to, and none while it is hidden, paused or
  *      stopped: a browser allows a host six connections in all of its tabs together.
  * LT2  A stream that ends, or says nothing for `SILENT_MS`, is opened again with the id of its last event: each row
  *      comes once.
- * LT3  Whoever listens is told of a gap: what came before is then to be read anew. That is once when it began to
- *      listen, and when control does not hold what came meanwhile. Who listened before the tab heard its first word has
- *      read a moment ago, and is told so.
+ * LT3  Each listener is told of a gap: its earlier rows are then to be read anew. That is once when it began to listen,
+ *      and when control does not hold the rows of the meantime. A listener from before the tab's first event has read a
+ *      moment ago, and is told so.
  */
 import type {
   AuditPage,
@@ -24,12 +24,12 @@ export const SILENT_MS = 8000;
 /** Trouble that lasts longer is said to be more than a moment's. */
 const STALE_MS = 2000;
 const AGAIN_MS = 1000;
-/** What comes within this time is told together. */
+/** Rows within this time are told together. */
 const GATHER_MS = 100;
 /** The topic that is asked for where nobody listens: the stream still shows whether control is there. */
 const LEAST_TOPIC = "health";
 
-/** What is counted from elsewhere. */
+/** Fields that are counted from elsewhere. */
 type LoggedField = "needsSomebody" | "nextRetry" | "givesUp" | "waiting" | "deadLetters" | "deliveredSince";
 
 export interface LiveRows {
@@ -50,7 +50,7 @@ export type LiveFilter = {
 
 export interface LiveListener {
   readonly topics: readonly LiveTopic[];
-  /** What control may leave out; where others listen for something else, rows beyond it come too. */
+  /** A filter that control may apply; where others listen for something else, rows beyond it come too. */
   readonly filter: LiveFilter;
   readonly onRows: (rows: readonly LiveRow[]) => void;
   /** LT3. `isBegin`: nothing was heard in this tab before. */
@@ -64,12 +64,12 @@ export type LiveState =
 
 export class LiveStream {
   readonly #listeners = new Set<LiveListener>();
-  /** Those of the listeners that were there before the first word. */
+  /** The listeners that were there before the first event. */
   readonly #atBegin = new WeakSet<LiveListener>();
   readonly #watchers = new Set<() => void>();
   #state: LiveState = { state: "connecting" };
   #source: EventSource | null = null;
-  /** What the open stream was asked for. */
+  /** The request of the open stream. */
   #asked = "";
   #lastId = "";
   #lastSeenAt = new Date();
@@ -89,7 +89,7 @@ export class LiveStream {
   };
   readonly state = (): LiveState => this.#state;
 
-  /** Returns what ends it. */
+  /** Returns a function that ends it. */
   listen(listener: LiveListener): () => void {
     this.#listeners.add(listener);
     if (this.#lastId === "") this.#atBegin.add(listener);
@@ -100,7 +100,7 @@ export class LiveStream {
     };
   }
 
-  /** Somebody is signed in. Returns what ends it. */
+  /** Somebody is signed in. Returns a function that ends it. */
   start(): () => void {
     this.#isStarted = true;
     document.addEventListener("visibilitychange", this.#open);
@@ -126,7 +126,7 @@ export class LiveStream {
     this.#again = setTimeout(this.#open, 0);
   }
 
-  /** LT1: opens what is asked for now, where that is another stream than the open one. */
+  /** LT1: opens the stream that is asked for now, where that is another than the open one. */
   readonly #open = (): void => {
     clearTimeout(this.#again);
     if (!this.#isStarted || this.#isPaused || document.hidden) {
@@ -161,7 +161,7 @@ export class LiveStream {
     for (const topic of topics) {
       source.addEventListener(topic, (event) => {
         this.#hear(event);
-        // What control sends under a topic's name is a row of its list: control's own tests hold it to that.
+        // Control sends a row of its list under a topic's name: control's own tests hold it to that.
         this.#gather({ topic, row: JSON.parse(event.data) } as LiveRow);
       });
     }

@@ -18,7 +18,7 @@ export function useLiveState(): LiveState {
   return useSyncExternalStore(stream.subscribe, stream.state);
 }
 
-/** How often something is asked for again; not at all while what comes live is paused. */
+/** The interval of repeated reads; false while live updates are paused. */
 export function usePausable(ms: number): number | false {
   return useLiveState().state === "paused" ? false : ms;
 }

@@ -1,7 +1,7 @@
 import { Button } from "../elements/button.tsx";
 import { toggleLive, useLiveState } from "./live.ts";
 
-/** Beside a list of what comes: it does what the dot above the page does. */
+/** Beside a live list: it does the same as the dot above the page. */
 export function PauseButton() {
   const { state } = useLiveState();
   const isPaused = state === "paused";

@@ -11,7 +11,7 @@ export interface MomentTextProps {
   readonly isShort?: boolean;
 }
 
-/** A moment to the millisecond; what is copied of it is ISO 8601. */
+/** A moment to the millisecond; its copy is ISO 8601. */
 export function MomentText({ at, withDistance = false, isShort = false }: MomentTextProps) {
   const now = useNow();
   const zone = useZone();

@@ -18,12 +18,12 @@ export function clockTime(at: Date, now: Date, zone: string): string {
   return `${reported.day}${reported.year === present.year ? "" : `\u00a0${reported.year}`} ${reported.time}`;
 }
 
-/** Of what `clockTime` tells. */
+/** A text of `clockTime` to the second. */
 export function toTheSecond(time: string): string {
   return time.replace(/\.\d+$/, "");
 }
 
-/** `4 m 58 s ago`, `in 12 s`, `now`. `now` may be seconds old: what came after it, up to `present`, is past too. */
+/** `4 m 58 s ago`, `in 12 s`, `now`. `now` may be seconds old: later moments, up to `present`, are past too. */
 export function distance(at: Date, now: Date, present = now): string {
   if (at > now && at <= present) return "now";
   const ms = at.getTime() - now.getTime();
@@ -51,7 +51,7 @@ export function inZone(iso: string, isUtc: boolean): string {
   return new Date(at.getTime() - offsetMs).toISOString().slice(0, 19);
 }
 
-/** The other way; empty for what is not typed to its end. */
+/** The other way; empty for a text that is not typed to its end. */
 export function fromZone(typed: string, isUtc: boolean): string {
   const at = new Date(isUtc ? `${typed}Z` : typed);
   return Number.isNaN(at.getTime()) ? "" : at.toISOString();

@@ -45,7 +45,7 @@ function chosenZone(): string {
   return isUtcChosen() ? "UTC" : machineZone();
 }
 
-/** That of the browser. */
+/** The browser's zone. */
 export function machineZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -1,4 +1,4 @@
-/** Names of destinations and sources, by their ids: what the other lists have is ids alone. */
+/** Names of destinations and sources, by their ids: other lists have ids alone. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Destination, Source } from "../api/api-types.ts";
@@ -31,7 +31,7 @@ export function useNames(): (id: string) => string {
 
 export interface Naming {
   readonly nameOf: (id: string) => string;
-  /** Names are known, as far as they can be: what is beside one moves no more. */
+  /** Names are known, as far as they can be: the text beside one moves no more. */
   readonly isSettled: boolean;
 }
 

@@ -9,13 +9,13 @@ import { useMissingScope, useSession } from "../session/session.ts";
 import { Mark } from "../verdict/mark.tsx";
 import styles from "./resend.module.css";
 
-/** How often it is looked what came of it. */
+/** How often the outcome is looked for. */
 const LOOK = { leastMs: 500, mostMs: 10_000 };
 
 export interface ResendButtonProps {
   readonly delivery: ResendInput;
   readonly children: string;
-  /** In words that do without what stands around it. */
+  /** In words that do without the text around it. */
   readonly label?: string;
   /** Why it cannot be sent; null where it can. */
   readonly unavailable?: string | null;
@@ -24,7 +24,7 @@ export interface ResendButtonProps {
   readonly look?: "primary" | "plain";
 }
 
-/** Sends one delivery again, by hand, and tells what the receiver said of it. */
+/** Sends one delivery again, by hand, and shows the receiver's answer. */
 export function ResendButton(props: ResendButtonProps) {
   const { delivery, children, label, unavailable = null, isOnce = false, look = "plain" } = props;
   const client = useQueryClient();
@@ -59,7 +59,7 @@ export function ResendButton(props: ResendButtonProps) {
   );
 }
 
-/** What the receiver said of what was sent. */
+/** The receiver's answer to the resend. */
 function Outcome({ replayId }: { readonly replayId: string }) {
   const again = useAgain(LOOK);
   const { data } = useQuery({

@@ -1,8 +1,8 @@
 /**
- * Two people in one form: the later save is refused, and neither loses what they did.
+ * Two people in one form: the later save is refused, and neither loses their changes.
  *
  * TD1  A save carries the revision that the form was opened with; one that is refused by it changes nothing.
- * TD2  What was typed stays in the form, whatever is chosen here but "take theirs".
+ * TD2  The typed values stay in the form, under every choice here but "take theirs".
  */
 import { Button } from "../elements/button.tsx";
 import { Dialog } from "../elements/dialog.tsx";

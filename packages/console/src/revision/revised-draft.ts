@@ -1,9 +1,9 @@
 /**
- * What stands in a form of something that others may save too.
+ * The values of a form for an object that others may save too.
  *
- * TD3  The form keeps what it was opened with for as long as something in it is changed: whatever is read meanwhile,
- *      and whoever saved it, takes nothing of it away. What is saved by it, or taken over, is what it goes on with;
- *      what was typed while it was being saved stays.
+ * TD3  The form keeps its opening values for as long as something in it is changed: no later read, and no save by
+ *      somebody else, takes anything of it away. It goes on with the version that it saved or took over; values typed
+ *      while it was being saved stay.
  */
 import { useState } from "react";
 
@@ -13,12 +13,12 @@ export interface RevisedForm<Kept, Draft> {
 }
 
 export interface RevisedDraft<Kept, Draft> {
-  /** What the form was opened with. */
+  /** The form's opening version. */
   readonly opened: Kept;
   readonly draft: Draft;
   readonly isChanged: boolean;
   readonly setDraft: (draft: Draft) => void;
-  /** Goes on with what was saved, which the form sent as `sent`, or with what somebody else saved. */
+  /** Goes on with the saved version, which the form sent as `sent`, or with the other user's version. */
   readonly begin: (kept: Kept, sent?: Draft) => void;
 }
 

@@ -11,7 +11,7 @@ export interface RevisedFormProps<Kept> {
   readonly saving: Saving<Kept>;
   readonly isChanged: boolean;
   readonly onSave: () => void;
-  /** What both changed, against what somebody else saved. */
+  /** The fields that both changed, against the other user's version. */
   readonly fieldsBeside: (theirs: Kept) => readonly ConflictField[];
   /** Its fields. */
   readonly children: ReactNode;

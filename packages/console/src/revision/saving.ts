@@ -7,12 +7,12 @@ import type { RevisedDraft } from "./revised-draft.ts";
 export interface SavingCalls<Kept, Draft> {
   readonly read: () => Promise<Kept>;
   readonly write: (sent: Draft, revision: number) => Promise<Kept>;
-  /** Has the rest of the console know what was saved, by this form or by somebody else. */
+  /** Makes the saved version known to the rest of the console, whether this form or somebody else saved it. */
   readonly tell: (saved: Kept) => void;
 }
 
 export interface Saving<Kept> {
-  /** What somebody else saved meanwhile; null when nobody did. */
+  /** The other user's version, saved meanwhile; null for none. */
   readonly theirs: Kept | null;
   readonly error: Error | null;
   readonly errors: Problem["errors"];
@@ -24,7 +24,7 @@ export interface Saving<Kept> {
   readonly putAway: () => void;
 }
 
-/** Saves what stands in a form, and reads what somebody else saved where that is refused for it. */
+/** Saves the values of a form; on a 409, loads the other user's version. */
 export function useSaving<Kept, Draft>(
   { draft, begin }: RevisedDraft<Kept, Draft>,
   { read, write, tell }: SavingCalls<Kept, Draft>,

@@ -1,11 +1,11 @@
 /**
- * Who is signed in.
+ * The session.
  *
  * Owns: the session in the client's cache, under `SESSION`.
  * SE1  A session that ends while a page is open is `expired`, and the page stays; only who never was signed in sees the
  *      sign-in page.
  * SE2  The code of a sign-in link leaves the address before it is used, and is kept nowhere.
- * SE3  What was asked for before somebody signed in says nothing of their session, however late it is refused.
+ * SE3  Requests from before the sign-in say nothing of the session, however late they are refused.
  */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import type { Operations, Session } from "../api/api-types.ts";
@@ -45,7 +45,7 @@ export function sessionQuery(code: string | null) {
   });
 }
 
-/** Of what is signed in already; throws where nobody is. */
+/** For components inside a session; throws where there is none. */
 export function useSession(): Session {
   const { data } = useQuery(sessionQuery(null));
   if (data?.state === "open") return data.session;
@@ -53,7 +53,7 @@ export function useSession(): Session {
   throw new Error("nobody is signed in");
 }
 
-/** Why what needs a scope cannot be done; null where the token has it. */
+/** The reason why an action that needs a scope cannot be done; null where the token has it. */
 export function useMissingScope(scope: Session["scopes"][number]): string | null {
   return useSession().scopes.includes(scope) ? null : `your token has not the scope ${scope}`;
 }

@@ -6,7 +6,7 @@ import { Field } from "../elements/field.tsx";
 import styles from "./session.module.css";
 import { signIn } from "./session.ts";
 
-/** Asks for a token. What is wrong with it is said at the field, and not which part. */
+/** Asks for a token. A fault is said at the field, and not which part. */
 export function SignInForm({ onSignedIn }: { readonly onSignedIn?: () => void }) {
   const client = useQueryClient();
   const [token, setToken] = useState("");

@@ -1,4 +1,4 @@
-/** What a source's own program says, with its write key. */
+/** The input of a source's own program, with its write key. */
 
 export interface SnippetInput {
   readonly writeKey: string;

@@ -11,7 +11,7 @@ const UNKNOWN_INGEST = "https://ingest.example.com";
 export function Snippets({ writeKey }: { readonly writeKey: string }) {
   const { data } = useQuery(statusQuery);
   const ingestUrl = (data?.ingestUrl ?? UNKNOWN_INGEST).replace(/\/$/, "");
-  // Whoever may only read gets the beginning of it.
+  // A token that may only read gets the beginning of it.
   const isCut = writeKey.endsWith("…");
   const input = { writeKey: isCut ? "WRITE_KEY" : writeKey, ingestUrl };
   const languages = SNIPPETS.map(({ id, name, textOf }) => ({ id, name, text: textOf(input) }));

@@ -16,7 +16,7 @@ export function TabbedLines({ languages }: { readonly languages: readonly LinesI
       </TabList>
       {languages.map(({ id, name, text }) => (
         <TabPanel key={id} id={id} className={styles["panel"] ?? ""}>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled is reached by the keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is reached by the keyboard */}
           <pre tabIndex={0}>{text}</pre>
           <CopyButton what={`lines for ${name}`} text={text} />
         </TabPanel>

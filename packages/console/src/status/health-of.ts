@@ -20,8 +20,8 @@ function healthOf(together: string) {
 }
 
 /**
- * Reads how they are, 200 at the most, so that rows which come after it have it; answers what `useHealthOf` is to be
- * asked with. A row stands without it where it could not be read.
+ * Reads their health, 200 at the most, so that later rows have it; returns the ids to ask `useHealthOf` with. A row
+ * stands without it where it could not be read.
  */
 export async function readHealth(client: QueryClient, ids: Iterable<string>): Promise<string> {
   const together = [...new Set(ids)].join(",");

@@ -1,8 +1,8 @@
 /**
  * A request as a line for a shell, which sends the same bytes.
  *
- * CU1  What control masks is left to variables: no secret is in the line. The signature is computed by the shell out of
- *      `$SHARED_SECRET` and the body.
+ * CU1  Values that control masks are left to variables: no secret is in the line. The signature is computed by the
+ *      shell out of `$SHARED_SECRET` and the body.
  */
 import type { DeliveryRecord } from "../api/api-types.ts";
 import { quoted } from "./quoted.ts";

@@ -2,7 +2,7 @@
 import type { EventVerdict } from "../api/api-types.ts";
 
 export type Cause = EventVerdict["cause"];
-/** What a mark stands for: it is there, something waits by itself, somebody has to act, somebody switched it off. */
+/** The meaning of a mark: arrived, waiting by itself, needs attention, switched off. */
 export type Tone = "good" | "waiting" | "bad" | "off";
 
 interface CauseWords {
@@ -28,7 +28,7 @@ const CAUSES: Readonly<Record<Cause, CauseWords>> = {
   delivered: { words: "Delivered", tone: "good" },
 };
 
-/** While control still reads what was logged, something may yet be known of what it has not found. */
+/** While control still reads its logs, a missing fact may yet be found. */
 const UNREAD: CauseWords = { words: "Not known yet", tone: "waiting" };
 
 /** Of a verdict as a whole. */

@@ -7,9 +7,9 @@ export interface SentenceProps {
   readonly children: string;
 }
 
-/** What control says, its moments told as all others are: in the reader's zone, with how far each is. */
+/** Control's sentence, its moments told as all others are: in the reader's zone, with how far each is. */
 export function Sentence({ children }: SentenceProps) {
-  // What was caught stands at the odd places.
+  // The captured texts stand at the odd places.
   return children.split(MOMENT).map((part, at) => {
     if (at % 2 === 0) return part;
     // biome-ignore lint/suspicious/noArrayIndexKey: a part is told apart by its place alone

@@ -1,4 +1,4 @@
-/** Tokens: who may ask, and for what. */
+/** Tokens: callers and their scopes. */
 import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";

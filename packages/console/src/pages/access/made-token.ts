@@ -1,6 +1,6 @@
 import type { FilterField } from "../../listing/filter.ts";
 
-/** What is being made on the page, so that a link can lead there. */
+/** The object that is being made on the page, so that a link can lead there. */
 export const MADE_TOKEN: readonly FilterField<"make">[] = [
   {
     ...{ key: "make", label: "Make" },

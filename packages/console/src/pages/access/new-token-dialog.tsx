@@ -1,8 +1,8 @@
 /**
  * A token for somebody else, as a sign-in link or as a text.
  *
- * NT1  What opens something is shown once: it is in this dialog alone, and gone when that closes. A link is in the
- *      clipboard too, as the button says: it is made to be sent to somebody.
+ * NT1  A secret is shown once: it is in this dialog alone, and gone when that closes. A link is in the clipboard too,
+ *      as the button says: it is made to be sent to somebody.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

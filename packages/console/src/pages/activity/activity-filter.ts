@@ -1,4 +1,4 @@
-/** What narrows the activity. */
+/** The filters of the activity. */
 import type { ChangeFilterKey } from "../../audit/change-list.tsx";
 import type { FilterField } from "../../listing/filter.ts";
 

@@ -1,4 +1,4 @@
-/** Who changed what, from what to what, by which way. */
+/** Changes with their author, old and new values, and the client that asked. */
 import { useSearch } from "@tanstack/react-router";
 import { ChangeList } from "../../audit/change-list.tsx";
 import { FilterBar } from "../../listing/filter-bar.tsx";

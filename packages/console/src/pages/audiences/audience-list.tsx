@@ -29,7 +29,7 @@ export function AudienceList({ empty }: { readonly empty: ReactNode }) {
   );
 }
 
-/** Computed traits: what they hold is read and written by the API and the command line. */
+/** Computed traits: the API and the command line read and write their values. */
 export function ComputedTraitList({ empty }: { readonly empty: ReactNode }) {
   return (
     <PagedList
@@ -49,9 +49,9 @@ export function ComputedTraitList({ empty }: { readonly empty: ReactNode }) {
 
 interface RowProps {
   readonly entry: AudienceEntry;
-  /** What its size counts. */
+  /** The noun of its size. */
   readonly sizeWords: string;
-  /** What stands where no sync runs. */
+  /** The text where no sync runs. */
   readonly last: ReactNode;
 }
 

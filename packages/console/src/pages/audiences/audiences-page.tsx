@@ -57,7 +57,7 @@ export function AudiencesPage() {
   );
 }
 
-/** What every audience tells is of all of them together: the first is asked. */
+/** Every audience gives the figure of all of them together: the first is asked. */
 function IdentifiesWaiting() {
   const refetchInterval = usePausable(AGAIN_MS);
   const oldest = useQuery({ ...asked("GET /v1/audiences", { query: { limit: 1 } }), refetchInterval });

@@ -12,7 +12,7 @@ import { MomentText } from "../../moment/moment-text.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import styles from "./audiences.module.css";
 
-/** What is done about a user. */
+/** An act on a user. */
 type Act = "look up" | "add" | "remove";
 
 interface Reported {

@@ -66,7 +66,7 @@ export function NewAudienceDialog({ onClose }: { readonly onClose: () => void })
   );
 }
 
-/** What is wrong with the name: no trait comes of it, or another of the source has that trait. */
+/** The fault of the name: no trait comes of it, or another of the source has that trait. */
 function nameRefusal(error: Error | null): string | null {
   if (!(error instanceof ApiProblem)) return null;
   if (error.status === 409) return error.message;

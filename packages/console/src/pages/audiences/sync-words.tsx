@@ -21,11 +21,11 @@ export function RunningSync({ syncing }: Pick<AudienceEntry, "syncing">) {
 }
 
 export interface LastSyncProps extends Pick<AudienceEntry, "lastSync"> {
-  /** It says what it is of: nothing before it does. */
+  /** It names its object: nothing before it does. */
   readonly isNamed?: boolean;
 }
 
-/** When the last whole sync of an audience ended, and what it came to. */
+/** The time and the result of an audience's last whole sync. */
 export function LastSync({ lastSync, isNamed = false }: LastSyncProps) {
   if (lastSync === null) return <>no whole sync yet</>;
   const { endedAt, added, removed, unchanged } = lastSync;

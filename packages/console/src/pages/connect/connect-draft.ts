@@ -1,4 +1,4 @@
-/** What is to be connected, as its form holds it. It outlives a reload, but for what is secret. */
+/** The draft of a new connection, as its form holds it. It outlives a reload, without its secrets. */
 import type { DestinationInput } from "../../api/api-types.ts";
 import { type DestinationDraft, patchOf } from "../destinations/destination-draft.ts";
 import type { Kind } from "../sources/source-kinds.ts";

@@ -33,7 +33,7 @@ export function ConnectForm({ areReceiversOff }: { readonly areReceiversOff: boo
   const connecting = useConnecting(draft, sharedSecret);
   const put = (part: Partial<ConnectDraft>): void => {
     setDraft((known) => ({ ...known, ...part }));
-    // What was refused is what stood there before.
+    // The refusal is of the earlier values.
     testing.forgetRefusal();
     connecting.forgetRefusal();
   };
@@ -106,7 +106,7 @@ export function ConnectForm({ areReceiversOff }: { readonly areReceiversOff: boo
   );
 }
 
-/** What a test found of the URL at a place, as long as what would be sent there is what was tried. */
+/** A test's finding about the URL at a place, as long as the form would still send the tested request. */
 function testedFault(path: string, { urls }: ConnectDraft, tested: Tested): string | null {
   const at = urls.findIndex((_, place) => path === `settings.urls[${place}].url`);
   const answer = tested.urls?.[at];
@@ -115,7 +115,7 @@ function testedFault(path: string, { urls }: ConnectDraft, tested: Tested): stri
 
 interface Tested {
   readonly urls: TestAnswer["urls"] | null;
-  /** Places of answers to what the form would send no more. */
+  /** Places of answers to requests that the form would not send any more. */
   readonly before: ReadonlySet<number>;
 }
 
@@ -124,7 +124,7 @@ interface MoreProps {
   readonly onChange: (part: Partial<ConnectDraft>) => void;
 }
 
-/** What has a good default. */
+/** The settings with a good default. */
 function More({ draft, onChange }: MoreProps) {
   return (
     <details className={styles["part"]}>
@@ -172,7 +172,7 @@ function requestsOf(draft: ConnectDraft, sharedSecret: string): readonly string[
   return draft.urls.map((url) => JSON.stringify([url, sharedSecret, draft.payload]));
 }
 
-/** Makes a test receiver, whose URL then stands in the place of the first; what comes next has the focus. */
+/** Makes a test receiver, whose URL then stands in the place of the first; the next field has the focus. */
 function useReceiver(put: (part: Partial<ConnectDraft>) => void) {
   const making = useMutation({
     mutationFn: () => call("POST /v1/test-receivers", { body: {} }),

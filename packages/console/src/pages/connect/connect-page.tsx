@@ -1,4 +1,4 @@
-/** A webhook is connected on one page; before it stands what can be connected. */
+/** A webhook is connected on one page; before it stands the choice of kinds. */
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { Webhook } from "lucide-react";

@@ -1,4 +1,4 @@
-/** What was connected waits for its first event, which is shown on its way when it comes. */
+/** A new connection waits for its first event, which is shown on its way when it comes. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Destination } from "../../api/api-types.ts";

@@ -16,7 +16,7 @@ const AGAIN = { leastMs: 300, mostMs: 10_000 };
 
 export interface FirstEventProps {
   readonly messageId: string;
-  /** What can be done next. */
+  /** The next actions. */
   readonly children: ReactNode;
 }
 

@@ -18,7 +18,7 @@ export interface SampleEventProps {
   readonly onSent: (messageId: string) => void;
   /** One was sent, or came, before. */
   readonly isAnother?: boolean;
-  /** It takes the focus: also that of the button that stood there before it. */
+  /** It takes the focus: also the focus of the button that stood there before it. */
   readonly isFocused?: boolean;
 }
 

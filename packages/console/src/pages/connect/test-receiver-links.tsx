@@ -5,7 +5,7 @@ import { useMissingScope } from "../../session/session.ts";
 /** As control makes URLs of test receivers. */
 const RECEIVER_URL = /\/receive\/(rcv_\w+)$/;
 
-/** Where the destination leads to test receivers: the way to what came there, for who may see that. */
+/** Where the destination leads to test receivers: the way to their requests, for tokens that may see them. */
 export function TestReceiverLinks({ destination: { settings } }: { readonly destination: Destination }) {
   const missingScope = useMissingScope("write");
   const ids = settings.urls.flatMap(({ url }) => RECEIVER_URL.exec(url)?.[1] ?? []);

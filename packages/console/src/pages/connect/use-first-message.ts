@@ -4,7 +4,7 @@ import { useAgain } from "../../api/again.ts";
 import type { Destination, SourceCalls } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 
-/** A source's calls come a moment after they were taken; who writes a program may take an hour until the first. */
+/** A source's calls come a moment after they were taken; a programmer may take an hour until the first. */
 const AGAIN = { leastMs: 1000, mostMs: 10_000 };
 const NEWEST = 5;
 

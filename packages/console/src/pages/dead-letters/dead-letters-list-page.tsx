@@ -22,7 +22,7 @@ import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
 import { PurgeDialog } from "./purge-dialog.tsx";
 
-/** Whose partition and offset a dead letter's place is. */
+/** The topic of a dead letter's partition and offset. */
 const TOPIC = "posthaste.dead-letters";
 
 type DeadLetterFact = DeadLetterPage["data"][number];
@@ -31,7 +31,7 @@ type Query = Operations["GET /v1/dead-letters"]["query"];
 export function DeadLettersListPage() {
   const filter = useSearch({ from: "/dead-letters/letters" });
   const nameOf = useNames();
-  // What is sent again leaves out by itself what is open no more.
+  // A replay leaves out by itself dead letters that are open no more.
   const { open: _open, ...deadLetters } = filter;
   return (
     <>
@@ -49,7 +49,7 @@ export function DeadLettersListPage() {
       <PagedList
         queryKey={["GET /v1/dead-letters", filter]}
         read={({ signal, ...page }) =>
-          // What stands in the address is told by control where it does not fit.
+          // Control reports values of the address that do not fit.
           call("GET /v1/dead-letters", { query: { ...(filter as Query), ...page }, signal })
         }
         what="letters"
@@ -84,7 +84,7 @@ function PurgePart({ filter: { open, ...filter } }: { readonly filter: Filter<Li
   );
 }
 
-/** What the stream knows of the filter. */
+/** The part of the filter that the stream knows. */
 function liveFilterOf({ open: _open, since: _since, until: _until, ...known }: Filter<ListedFilterKey>): LiveFilter {
   return known as LiveFilter;
 }

@@ -1,4 +1,4 @@
-/** What was given up, by destination, reason and error, the largest group first, with what helps. */
+/** Deliveries given up, by destination, reason and error, the largest group first, with the remedy. */
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { GridList, GridListItem } from "react-aria-components";
 import type { DeadLetterGroupPage } from "../../api/api-types.ts";
@@ -164,7 +164,10 @@ function deliveredWords({ open, deliveredSince }: Group): string {
   return `${countOf(deliveredSince)}${more} ${deliveredSince === 1 ? "was" : "were"} delivered since`;
 }
 
-/** Whether it answers again: it is healthy, or fails by what was and delivers now, and none of these died since. */
+/**
+ * Whether it answers again: it is healthy, or fails only by older attempts and delivers now, and none of these died
+ * since.
+ */
 function Mended({ group: { destinationId, lastAt, together } }: { readonly group: Group }) {
   const health = useHealthOf(destinationId, together);
   if (health === undefined || (health.state !== "healthy" && health.deliversAgainSince === null)) return null;

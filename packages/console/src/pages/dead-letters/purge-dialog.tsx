@@ -1,7 +1,7 @@
 /**
  * Takes dead letters away for good.
  *
- * PD1  What was counted is what is purged: the plan is started, never the filter.
+ * PD1  The counted dead letters are purged: the plan is started, never the filter.
  * PD2  Above 10,000 their number is typed first.
  */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
@@ -30,7 +30,7 @@ export interface PurgeDialogProps {
 export function PurgeDialog({ filter, onClose }: PurgeDialogProps) {
   const query = useQuery({
     queryKey: ["POST /v1/dead-letters/purge", filter],
-    // What stands in the address is told by control where it does not fit.
+    // Control reports values of the address that do not fit.
     queryFn: ({ signal }) =>
       call("POST /v1/dead-letters/purge", { body: { ...(filter as PurgeInput), dryRun: true }, signal }),
     // A plan holds while the question is open.

@@ -1,4 +1,4 @@
-/** What a deletion request would do, with its counts, and the press that asks (DA1 and DA2 of ask-dialog.tsx). */
+/** The effects of a deletion request, with its counts, and the press that asks (DA1 and DA2 of ask-dialog.tsx). */
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { call } from "../../api/client.ts";

@@ -1,9 +1,9 @@
 /**
- * Asks for a deletion: who, of which sources, and whether nothing of them is delivered any more.
+ * Asks for a deletion: the users, the sources, and whether nothing of them is delivered any more.
  *
  * DA1  Nothing is asked for before its counts were shown and confirmed.
- * DA2  What was confirmed goes out under one id however often it is sent, so that it is carried out once; what is
- *      changed after that is confirmed anew, under another.
+ * DA2  A confirmed request goes out under one id however often it is sent, so that it is carried out once; a later
+ *      change is confirmed anew, under another.
  */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";

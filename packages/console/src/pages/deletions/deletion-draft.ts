@@ -1,4 +1,4 @@
-/** What is typed to ask for a deletion, held to the limits of one request before it is sent. */
+/** The text typed to ask for a deletion, held to the limits of one request before it is sent. */
 import type { DeletionInput, Destination, Source } from "../../api/api-types.ts";
 import { countOf } from "../../moment/numbers.ts";
 
@@ -19,7 +19,7 @@ export interface TypedUsers {
   readonly userIds: readonly string[];
   /** Lines that name a user once more. */
   readonly repeats: number;
-  /** What is wrong, and in which line; null when all can be sent. */
+  /** The fault, and its line; null when all can be sent. */
   readonly error: string | null;
 }
 

@@ -27,7 +27,7 @@ export const STATE_NAMES = [
 
 type Counted = Pick<DeletionStatus, "state" | "notifications" | "states">;
 
-/** How a request stands by what became of its notifications: that they were sent is no end yet. */
+/** The state of a request by the outcomes of its notifications: sent ones are no end yet. */
 export function outcomeOf({ state, notifications, states }: Counted): readonly [words: string, tone: Tone] {
   const left = notifications - states.delivered - states.dead;
   if (state === "requested") return REQUEST_STATES.requested;

@@ -1,4 +1,4 @@
-/** Deletion requests: who was asked to be deleted, how far that is; and who is suppressed. */
+/** Deletion requests: the users, the progress; and the suppressed users. */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { asked } from "../../api/asked.ts";
@@ -70,7 +70,7 @@ function RequestRow({ request }: { readonly request: Request }) {
     staleTime: STALE_MS,
   });
   const [words, sentTone] = REQUEST_STATES[state];
-  // By what became of it, where that is known; the words stay, so that nothing moves.
+  // By its outcome, where that is known; the words stay, so that nothing moves.
   const tone = data === undefined || !isCounted ? sentTone : outcomeOf(data)[1];
   return (
     <>

@@ -7,11 +7,11 @@ export interface LinesFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly hint: string;
-  /** What is wrong with what stands in it, and in which line. */
+  /** The fault of the lines, and its line. */
   readonly error: string | null;
 }
 
-/** Lines to type or to paste, with what they count beside them. */
+/** Lines to type or to paste, with their count beside them. */
 export function LinesField({ label, value, onChange, hint, error }: LinesFieldProps) {
   return (
     <TextField

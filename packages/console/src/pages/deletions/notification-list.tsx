@@ -7,7 +7,7 @@ import { Mark } from "../../verdict/mark.tsx";
 import { NOTIFICATION_STATES, type Notification, numbered } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 
-/** Each notification of a request, which leads to what became of its event. */
+/** Each notification of a request, which leads to its event's verdict. */
 export function NotificationList({ id }: { readonly id: string }) {
   const nameOf = useNames();
   return (

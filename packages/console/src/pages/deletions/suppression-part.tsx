@@ -20,7 +20,7 @@ export function SuppressionPart() {
   const client = useQueryClient();
   const look = (): void => {
     setUserId(typed);
-    // Who looks again wants to know how it is now.
+    // A second look is for the present state.
     void client.invalidateQueries({ queryKey: ["GET /v1/suppressions"] });
   };
   return (

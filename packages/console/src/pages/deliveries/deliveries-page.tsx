@@ -1,4 +1,4 @@
-/** Every delivery once, narrowed by what stands in the address. */
+/** Every delivery once, narrowed by the filters in the address. */
 import { useSearch } from "@tanstack/react-router";
 import { ActionLink } from "../../elements/action-link.tsx";
 import elements from "../../elements/elements.module.css";

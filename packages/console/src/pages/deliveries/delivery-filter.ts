@@ -1,4 +1,4 @@
-/** What narrows the deliveries. */
+/** The filters of the deliveries. */
 import type { Operations } from "../../api/api-types.ts";
 import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { EVENT_TYPES } from "../../listing/event-types.ts";

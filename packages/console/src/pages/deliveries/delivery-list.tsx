@@ -36,7 +36,7 @@ export function DeliveryList({ filter, empty }: DeliveryListProps) {
     <PagedList
       queryKey={["GET /v1/deliveries/latest", filter]}
       read={({ signal, ...page }) =>
-        // What stands in the address is told by control where it does not fit.
+        // Control reports values of the address that do not fit.
         call("GET /v1/deliveries/latest", { query: { ...(filter as Query), ...page }, signal })
       }
       what="deliveries"
@@ -60,7 +60,7 @@ function resendOf({ messageId, destinationId, sourceId }: Delivery): ResendInput
   return { messageId, destinationId, sourceId };
 }
 
-/** What the stream knows of the filter; the list knows all of it. */
+/** The part of the filter that the stream knows; the list knows all of it. */
 function liveFilterOf({
   state: _state,
   since: _since,
@@ -75,15 +75,15 @@ function wordsOf(state: Delivery["state"]): string {
 }
 
 /**
- * What each try was answered, oldest first: `503,503,timeout`, the answers of several URLs with a plus between. Nothing
- * of what was delivered at once.
+ * The answers to each try, oldest first: `503,503,timeout`, the answers of several URLs with a plus between. Nothing
+ * for a delivery that succeeded at once.
  */
 function answersOf({ state, attempts, answers, earlier }: Delivery): string {
   if (state === "delivered" && attempts <= 1) return "";
   return [...(earlier > 0 ? ["…"] : []), ...answers.map(({ urls }) => urls.join("+"))].join(",");
 }
 
-/** What was sent by hand with the name of who did, where the audit knows it. */
+/** A delivery sent by hand with the name of its sender, where the audit knows it. */
 function sentWords({ replayId, sentBy }: Delivery): string {
   if (replayId?.startsWith("rsd_") !== true) return "of a replay";
   return `sent by hand, by ${sentBy ?? "whom the audit does not know"}`;

@@ -6,7 +6,7 @@ export interface BodyChoiceProps {
   readonly onChange: (payload: DestinationDraft["payload"]) => void;
 }
 
-/** What a destination's requests have in them. */
+/** The content of a destination's requests. */
 export function BodyChoice({ value, onChange }: BodyChoiceProps) {
   return (
     <Choice

@@ -45,7 +45,7 @@ export function patchOf(draft: DestinationDraft, revision: number): DestinationP
   };
 }
 
-/** What stands in each field of the three, in words. */
+/** The values of each field of the three, in words. */
 export function conflictFields(
   base: DestinationDraft,
   theirs: DestinationDraft,

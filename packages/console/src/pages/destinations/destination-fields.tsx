@@ -13,7 +13,7 @@ import { UrlFields } from "./url-fields.tsx";
 export interface DestinationFieldsProps {
   readonly draft: DestinationDraft;
   readonly onChange: (draft: DestinationDraft) => void;
-  /** What control found wrong, by the place of it. */
+  /** Control's errors, by the field. */
   readonly errors: Problem["errors"];
 }
 

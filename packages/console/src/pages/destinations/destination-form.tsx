@@ -1,4 +1,6 @@
-/** Keeps TD3 of revised-draft.ts; what is typed is the page's, since the form goes when another tab is looked at. */
+/**
+ * Keeps TD3 of revised-draft.ts; the typed values are the page's, since the form goes when another tab is looked at.
+ */
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Destination } from "../../api/api-types.ts";
@@ -20,7 +22,7 @@ export function useDestinationDraft(destination: Destination): Revised {
   return useRevisedDraft(destination, FORM);
 }
 
-/** What may be changed of a destination. */
+/** The settings of a destination that may be changed. */
 export function DestinationForm({ revised }: { readonly revised: Revised }) {
   const { opened, draft, isChanged, setDraft } = revised;
   const { id } = opened;

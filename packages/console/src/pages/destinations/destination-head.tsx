@@ -84,7 +84,7 @@ function useSwitching({ id, revision }: Destination) {
       void client.invalidateQueries({ queryKey: ["GET /v1/destinations"] });
       void client.invalidateQueries({ queryKey: ["GET /v1/audit"] });
     },
-    // Somebody else changed it meanwhile: what is shown then is what they saved.
+    // Somebody else changed it meanwhile: their version is shown then.
     onError: () => client.invalidateQueries({ queryKey: ["GET /v1/destinations/{id}"] }),
   });
 }

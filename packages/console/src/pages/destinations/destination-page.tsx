@@ -1,4 +1,4 @@
-/** One destination: how it is, what was delivered, what it is set to, its secret, who changed it. */
+/** One destination: its health, its deliveries, its settings, its secret, its changes. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams, useRouter, useSearch } from "@tanstack/react-router";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";

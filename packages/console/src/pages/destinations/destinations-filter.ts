@@ -1,4 +1,4 @@
-/** What narrows the destinations. */
+/** The filters of the destinations. */
 import type { FilterField } from "../../listing/filter.ts";
 import { HEALTH_WORDS } from "../../status/health-words.ts";
 

@@ -90,7 +90,10 @@ interface FittingAsked {
   readonly signal: AbortSignal;
 }
 
-/** Those of a state, or with a part of a name: control finds them by how they are, the rest is of the list of all. */
+/**
+ * The destinations of a state, or with a part of a name: control finds them by their health, the rest is of the list of
+ * all.
+ */
 async function readFitting(client: QueryClient, { query, signal }: FittingAsked) {
   const page = await call("GET /v1/health/destinations", { query, signal });
   const all = await client.fetchQuery(allDestinations);

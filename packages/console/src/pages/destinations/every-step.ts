@@ -10,8 +10,8 @@ type Point = Series["data"][number];
 
 /**
  * With the steps between the first and the last in which nothing was counted, which control leaves out: drawn without
- * them, a line would go on through a silence as high as before. Nothing was sent then; how long answers took, nobody
- * knows; what waits goes on waiting, so its line does go on.
+ * them, a line would go on through a silence as high as before. Nothing was sent then; the duration of answers is
+ * unknown; waiting deliveries go on waiting, so their line does go on.
  */
 export function everyStep({ metric, step, data }: Pick<Series, "metric" | "step" | "data">): readonly Point[] {
   const [first, last] = [data[0], data.at(-1)];

@@ -1,4 +1,7 @@
-/** How a destination is: its state, since when and why, each URL, what comes next, what waits; and that over time. */
+/**
+ * The health of a destination: its state, since when and why, each URL, the next step, the waiting deliveries; and that
+ * over time.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { Fragment } from "react";
 import type { DestinationHealth } from "../../api/api-types.ts";
@@ -144,7 +147,7 @@ function Figures({ health }: { readonly health: DestinationHealth }) {
   );
 }
 
-/** What waits, by the retry topic that it waits in. */
+/** The waiting deliveries, by their retry topic. */
 function Waiting({ health: { waiting } }: { readonly health: DestinationHealth }) {
   if (waiting === null) return null;
   const { total, topics, deferred, inProcess } = waiting;

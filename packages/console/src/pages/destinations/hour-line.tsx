@@ -2,7 +2,7 @@ import type { DestinationHealth } from "../../api/api-types.ts";
 import { Bars } from "../../chart/bars.tsx";
 import { countOf } from "../../moment/numbers.ts";
 
-/** Attempts of the last hour by five minutes: what failed stands on what was delivered. */
+/** Attempts of the last hour by five minutes: failed ones stand on delivered ones. */
 export function HourLine({ lastHour: { delivered, failed } }: Pick<DestinationHealth, "lastHour">) {
   return (
     <Bars

@@ -3,7 +3,7 @@
  *
  * SR1  A secret is made by the browser, sent once, shown once: it leaves the page when it is hidden, its stage is over
  *      or the part is left.
- * SR2  What the present stage does not allow is not offered; control decides all the same.
+ * SR2  A step that the present stage does not allow is not offered; control decides all the same.
  */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";

@@ -9,7 +9,7 @@ import { Mark } from "../../verdict/mark.tsx";
 
 const AFTER_MS = 24 * 3_600_000;
 
-/** By the stage: the operations that it may have begun with, and what is to be done. */
+/** By the stage: the operations that it may have begun with, and the next step. */
 const OPEN = {
   next: {
     operations: ["nameNextSecret", "undoRotation"],

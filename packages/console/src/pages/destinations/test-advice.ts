@@ -1,4 +1,4 @@
-/** What to change where a test was not taken: what happened, why, and what helps. */
+/** Advice where a test was not taken: the event, its reason, and the remedy. */
 import type { TestAnswer } from "../../api/api-types.ts";
 
 const OF_ERRORS: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const OF_STATUSES: Readonly<Record<number, string>> = {
   429: "The receiver asks for fewer requests: set a limit of requests a second.",
 };
 
-/** What a URL answered to a test and what to change, in a line at its field; null where it took it. */
+/** A URL's answer to a test with advice, in a line at its field; null where it took it. */
 export function faultOf({ outcome, status, error }: TestAnswer["urls"][number]): string | null {
   if (outcome === "delivered") return null;
   return [`It answered ${status ?? `nothing (${error ?? "no answer"})`}.`, adviceOf(status, error) ?? ""]

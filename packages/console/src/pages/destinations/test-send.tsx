@@ -13,7 +13,7 @@ import { adviceOf } from "./test-advice.ts";
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Sends a sample to every URL, as the destination is saved, and tells what each answered. */
+/** Sends a sample to every URL, as the destination is saved, and shows each answer. */
 export function TestSend({ destination: { id, revision } }: { readonly destination: Destination }) {
   const unavailable = useMissingScope("write");
   const [type, setType] = useState<SampleType>("track");
@@ -41,9 +41,9 @@ export function TestSend({ destination: { id, revision } }: { readonly destinati
 }
 
 export interface TestedUrlsProps extends Pick<TestAnswer, "urls"> {
-  /** Places of answers to what would be sent no more, since something was changed. */
+  /** Places of answers to requests that would be sent no more, since something was changed. */
   readonly before?: ReadonlySet<number>;
-  /** What to change stands elsewhere, at the fields. */
+  /** The advice stands elsewhere, at the fields. */
   readonly isAdvisedElsewhere?: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface TurnOffDialogProps {
   readonly onTurnOff: () => void;
 }
 
-/** Says before a destination is turned off what becomes of what waits for it, and how much that is. */
+/** Before a destination is turned off: the fate of the deliveries that wait for it, and their number. */
 export function TurnOffDialog({ destination: { id, name }, onClose, onTurnOff }: TurnOffDialogProps) {
   const { data } = useQuery(asked("GET /v1/health/destinations/{id}", { params: { id } }));
   const total = data?.waiting?.total;

@@ -1,8 +1,8 @@
 /**
  * The URLs of a destination in the order in which they are tried, each with its headers.
  *
- * UF1  A URL that is moved takes the focus along, to where the same can be pressed again, and its new place is said.
- *      What takes something away leaves the focus where the next one is added.
+ * UF1  A URL that is moved takes the focus along, to where the same can be pressed again, and its new place is said. A
+ *      button that takes a URL away leaves the focus where the next one is added.
  */
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
@@ -140,7 +140,7 @@ function moveId(id: string, at: number, way: Way): string {
   return `${id}-${at}-${way}`;
 }
 
-/** What is to have the focus once the change is on the page: it may not stand there before. */
+/** The element that is to have the focus once the change is on the page: it may not stand there before. */
 function useFocusAfter(): (elementId: string) => void {
   const wanted = useRef<string | null>(null);
   useEffect(() => {

@@ -13,7 +13,7 @@ const BREAKERS: Readonly<Record<Url["breaker"], Tone>> = {
   ...{ closed: "good", open: "bad", half_open: "waiting", other: "off" },
 };
 
-/** A URL a line: what failed there in the last hour, and how its breaker is. */
+/** A URL a line: its failures in the last hour, and the state of its breaker. */
 export function UrlLines({ urls }: Pick<DestinationHealth, "urls">) {
   const all = urls.map(({ url }) => url);
   return (

@@ -1,4 +1,4 @@
-/** One URL of an attempt: what was sent to it, what it answered, and the same request as a line for a shell. */
+/** One URL of an attempt: its request, its answer, and the same request as a line for a shell. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeliveryPage, DeliveryRecord } from "../../api/api-types.ts";
@@ -20,7 +20,7 @@ export interface AttemptUrlProps {
   readonly answered: Attempt["urls"][number];
   /** Of the destination. */
   readonly name: string;
-  /** A deletion request stopped the user's events: nothing is told of what was sent. */
+  /** A deletion request stopped the user's events: nothing is told of the requests. */
   readonly isStopped: boolean;
 }
 
@@ -89,7 +89,9 @@ function useUrlWords(destinationId: string, url: string): string {
   return at < 0 ? "A URL that it no longer has" : `URL ${at + 1}`;
 }
 
-/** What names an attempt's record to control; of an attempt of an earlier release, the newest of its delivery. */
+/**
+ * The query that names an attempt's record to control; of an attempt of an earlier release, the newest of its delivery.
+ */
 function recordQuery({ messageId, destinationId, sourceId, record }: Attempt) {
   const named = record === null ? {} : { record: `${record.delayMs}:${record.partition}:${record.offset}` };
   return { messageId, destinationId, sourceId, ...named };

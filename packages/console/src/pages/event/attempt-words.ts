@@ -4,7 +4,7 @@ import type { DeliveryPage, EventVerdict } from "../../api/api-types.ts";
 type Attempt = DeliveryPage["data"][number];
 type SentByHand = EventVerdict["events"][number]["sentByHand"];
 
-/** What an attempt came to, and what followed. */
+/** The outcome of an attempt, and its follow-ups. */
 export function attemptWords({ attempt, outcome, followUps }: Attempt): string {
   return `attempt ${attempt}: ${outcomeWords(outcome, followUps)}`;
 }
@@ -22,7 +22,7 @@ function outcomeWords(outcome: Attempt["outcome"], followUps: Attempt["followUps
   }
 }
 
-/** Who sent it again; what came a moment ago has no name yet. */
+/** The sender of a resend; a resend of a moment ago has no name yet. */
 export function sentByWords(replayId: string, sentByHand: SentByHand): string {
   if (!replayId.startsWith("rsd_")) return "by a replay";
   const known = sentByHand.find((each) => each.replayId === replayId);

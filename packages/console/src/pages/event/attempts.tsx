@@ -22,7 +22,7 @@ export interface AttemptsProps {
   readonly nameOf: (id: string) => string;
 }
 
-/** Each POST that was made, by its URL, with what the receiver answered. The answer is text, whatever it holds. */
+/** Each POST that was made, by its URL, with the receiver's answer. The answer is text, whatever it holds. */
 export function Attempts({ messageId, event, nameOf }: AttemptsProps) {
   const client = useQueryClient();
   const { sourceId } = event;
@@ -101,7 +101,7 @@ function AttemptRow({ attempt, event: { destinations, sentByHand }, nameOf }: At
   );
 }
 
-/** Newest first, as the list has them; what was read meanwhile does not come twice. */
+/** Newest first, as the list has them; an attempt read meanwhile does not come twice. */
 function withNew(known: readonly Attempt[], came: readonly Attempt[]): readonly Attempt[] {
   const has = new Set(known.map(keyOf));
   return [...came.filter((each) => !has.has(keyOf(each))).reverse(), ...known];

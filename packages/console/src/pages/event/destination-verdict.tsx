@@ -24,7 +24,7 @@ export interface DestinationVerdictProps {
   readonly isTurnedOnAbove: boolean;
 }
 
-/** What became of an event at one destination, what was sent there, and sending it once more. */
+/** The verdict of an event at one destination, its requests, and a button to send it once more. */
 export function DestinationVerdict(props: DestinationVerdictProps) {
   const { verdict, messageId, sourceId, name, isSentAbove, isTurnedOnAbove } = props;
   const { destinationId, cause, sentence } = verdict;

@@ -1,4 +1,7 @@
-/** What became of the events under a message id, why, and what to do: of its page, and of what opens over a list. */
+/**
+ * The verdicts of the events under a message id, the reasons, and the remedies: of its page, and of the panel over a
+ * list.
+ */
 import { useQuery } from "@tanstack/react-query";
 import { useAgain } from "../../api/again.ts";
 import type { EventVerdict } from "../../api/api-types.ts";
@@ -22,7 +25,7 @@ import { onlyWaiting, Remedy, turnedOnAbove } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
 import { TopicSearch } from "./topic-search.tsx";
 
-/** What waits or is under way is looked at again; the live stream tells of its end sooner. */
+/** A delivery that waits or is under way is looked at again; the live stream tells of its end sooner. */
 const AGAIN = { leastMs: 5000, mostMs: 60_000 };
 const LEAST_BETWEEN_MS = 500;
 
@@ -95,7 +98,7 @@ interface EventFactsProps {
   readonly event: Event;
   readonly messageId: string;
   readonly nameOf: (id: string) => string;
-  /** What waits is sent by the verdict's own button. */
+  /** A waiting delivery is sent by the verdict's own button. */
   readonly isSentAbove: boolean;
   /** The destination that the verdict's own button turns on. */
   readonly turnedOnAbove: string | null;

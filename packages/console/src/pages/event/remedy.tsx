@@ -16,7 +16,7 @@ export interface RemedyProps {
   readonly nameOf: (id: string) => string;
 }
 
-/** What helps: one action where the page can do it, and always the line for the terminal. */
+/** The remedy: one action where the page can do it, and always the line for the terminal. */
 export function Remedy({ verdict, nameOf }: RemedyProps) {
   return (
     <div className={styles["remedy"]}>

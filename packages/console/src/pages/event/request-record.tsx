@@ -15,11 +15,11 @@ export interface RequestRecordProps {
   readonly destinationId: string;
   readonly sourceId: string;
   readonly name: string;
-  /** What stands beside the button that opens it. */
+  /** The text beside the button that opens it. */
   readonly children: ReactNode;
 }
 
-/** What is sent to a destination, out of its record: the body, and each URL's headers with secrets masked. */
+/** The request to a destination, out of its record: the body, and each URL's headers with secrets masked. */
 export function RequestRecord({ name, children, ...delivery }: RequestRecordProps) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -20,13 +20,13 @@ const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
 
 export interface TimelineProps {
   readonly steps: readonly Step[];
-  /** What comes next by itself, by destination. */
+  /** The next steps by themselves, by destination. */
   readonly coming?: readonly Coming[];
   readonly nameOf: (id: string) => string;
 }
 
 /**
- * What happened, oldest first, each with its distance from the one before; then what comes next. Codes, offsets and ids
+ * The past steps, oldest first, each with its distance from the one before; then the next ones. Codes, offsets and ids
  * of a step are its title.
  */
 export function Timeline({ steps, coming = [], nameOf }: TimelineProps) {

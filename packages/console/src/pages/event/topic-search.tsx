@@ -7,7 +7,7 @@ import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import styles from "./event-page.module.css";
 
-/** As control sends them: of a find its place and what it is, of the search how far it is. */
+/** As control sends them: of a find its place and its kind, of the search its progress. */
 interface Find {
   readonly time: string;
   readonly topic: string;
@@ -32,7 +32,7 @@ interface Search {
   readonly error: Error | null;
 }
 
-/** The first so many are shown: an event has few records, and whoever sends one id again and again has no bound. */
+/** The first so many are shown: an event has few records, and a sender that repeats one id has no bound. */
 const MOST_FINDS = 200;
 
 const BEGUN: Search = { finds: [], progress: null, state: "running", error: null };
@@ -54,7 +54,7 @@ export function TopicSearch({ messageId, nameOf }: TopicSearchProps) {
       setSearch((known) => ({ ...(known ?? BEGUN), ...change(known ?? BEGUN) }));
     try {
       for await (const { event, data } of streamed(scanPath(messageId), control.signal)) {
-        // Control's own tests hold what it sends to its description.
+        // Control's own tests hold its messages to its description.
         if (event === "find") put(({ finds }) => ({ finds: [...finds, data as Find].slice(0, MOST_FINDS) }));
         else put(() => ({ progress: data as Progress, ...(event === "done" ? { state: "done" as const } : {}) }));
       }

@@ -1,4 +1,4 @@
-/** What narrows the events that came. */
+/** The filters of the events. */
 import type { Operations } from "../../api/api-types.ts";
 import type { Filter, FilterField } from "../../listing/filter.ts";
 import { quoted } from "../../terminal/quoted.ts";

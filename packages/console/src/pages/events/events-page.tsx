@@ -1,4 +1,4 @@
-/** Events by whose they are and what they are called, each with what became of it: where one has no message id. */
+/** Events by user and by name, each with its verdict: for a search without a message id. */
 import { useSearch } from "@tanstack/react-router";
 import type { EventPage, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
@@ -34,7 +34,7 @@ export function EventsPage() {
       <PagedList
         queryKey={["GET /v1/events", filter]}
         read={({ signal, ...page }) =>
-          // What stands in the address is told by control where it does not fit.
+          // Control reports values of the address that do not fit.
           call("GET /v1/events", { query: { ...(filter as Query), ...page }, signal })
         }
         what="events"

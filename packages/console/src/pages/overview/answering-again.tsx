@@ -12,7 +12,7 @@ import styles from "./overview-page.module.css";
 const AGAIN_MS = 15_000;
 /** At a time: the next ones come when these were seen to. */
 const MOST_SHOWN = 3;
-/** The most that one page may hold: whoever lost the most is named in the largest groups. */
+/** The most that one page may hold: destinations with the most losses are named in the largest groups. */
 const PAGE = 200;
 
 interface LostSince {
@@ -89,12 +89,12 @@ function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince
   return state === "healthy" && (since === null || Date.parse(since) >= Date.parse(lastAt));
 }
 
-/** By destination, the most first; what fell to a replay made after it is somebody's already. */
+/** By destination, the most first; dead letters of a later replay are somebody's already. */
 function lostAt({ data }: DeadLetterGroupPage, { data: replays }: ReplayPage): readonly LostSince[] {
   const byDestination = new Map<string, LostSince>();
   for (const { destinationId, reasonClass, open: count, hours, lastAt, ...group } of data) {
     if (reasonClass !== "receiver" || count === 0) continue;
-    // What died before the first hour with open ones was delivered since.
+    // Dead letters from before the first hour with open ones were delivered since.
     const openFrom = hours.find(({ open }) => open > 0)?.at ?? group.firstAt;
     const firstAt = openFrom > group.firstAt ? openFrom : group.firstAt;
     const known = byDestination.get(destinationId);

@@ -4,7 +4,7 @@ import styles from "./overview-page.module.css";
 export interface HeadedListProps {
   readonly id: string;
   readonly head: string;
-  /** False where what stands above says the same. */
+  /** False where the text above says the same. */
   readonly isHeadSeen?: boolean;
   /** Its entries. */
   readonly children: ReactNode;

@@ -10,7 +10,7 @@ import styles from "./overview-page.module.css";
 
 type Destination = Status["needsSomebody"][number];
 
-/** Destinations that need somebody, the worst first: what they answer, since when, what comes next. */
+/** Destinations that need attention, the worst first: their answers, since when, the next step. */
 export function NeedsAttention({ status: { needsSomebody, needing, destinations } }: { readonly status: Status }) {
   const others = needing - needsSomebody.length;
   if (needsSomebody.length === 0) return null;

@@ -104,7 +104,7 @@ function Figure({ name, value, unit }: { readonly name: string; readonly value: 
   );
 }
 
-/** What of Posthaste itself is not there. */
+/** The missing parts of Posthaste itself. */
 function Services({ status: { services } }: { readonly status: Status }) {
   const missing = services.filter(({ ready }) => !ready);
   if (missing.length === 0) return null;

@@ -21,7 +21,7 @@ const LEAST_BETWEEN_MS = 1000;
 
 type Replay = ReplayPage["data"][number];
 
-/** What somebody changed lately, and replays that ended; the activity page has who signed in, too. */
+/** The latest changes, and replays that ended; the activity page has sign-ins, too. */
 export function Recently() {
   const query = useQuery(asked("GET /v1/audit", { query: { limit: LOOKED_AT } }));
   const replays = useQuery(asked("GET /v1/replays", {}));
@@ -83,7 +83,7 @@ function reported(deeds: readonly Deed[]): readonly (Deed & { readonly times: nu
   return lines.slice(0, SHOWN);
 }
 
-/** But who came and went; and of a replay that ended, whose end is told. */
+/** Without sign-ins and sign-outs; and without a replay that ended, whose end is told. */
 function changesOf(
   changes: readonly Change[],
   ended: readonly Replay[],

@@ -13,7 +13,7 @@ const LOOK_MS = 500;
 
 type Counting = CountingPlans["data"][number];
 
-/** What is told of the count of `input` while it is made; undefined while there is nothing to tell. */
+/** The progress of the count of `input` while it is made; undefined while there is none. */
 export function useCounting(input: ReplayInput, isCounting: boolean): ReactNode {
   const isLong = useLong(isCounting);
   const { data } = useQuery({
@@ -51,7 +51,7 @@ function useLong(isCounting: boolean): boolean {
   return isLong && isCounting;
 }
 
-/** Whether it is what `input` asks for: control tells it with the fields that it was asked with. */
+/** Whether it is the count of `input`: control returns it with the fields of the request. */
 function isOf(
   { purpose, again, filter }: Counting,
   { again: isAgain = false, dryRun: _, ...input }: ReplayInput,

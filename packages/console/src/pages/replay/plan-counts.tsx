@@ -7,7 +7,7 @@ export interface PlanCountsProps {
   readonly nameOf: (id: string) => string;
 }
 
-/** What was counted, by what went wrong and by type, the largest first. */
+/** The counted dead letters, by fault and by type, the largest first. */
 export function PlanCounts({ counts, matched, nameOf }: PlanCountsProps) {
   const isOfSeveral = new Set(counts.map(({ destinationId }) => destinationId)).size > 1;
   const reported = counts.reduce((sum, { count }) => sum + count, 0);

@@ -3,7 +3,7 @@ import { MomentText } from "../../moment/moment-text.tsx";
 import { ResendButton } from "../../resend/resend-button.tsx";
 import styles from "./replay.module.css";
 
-/** Some of what was counted; one can be sent alone first, to see what the receiver says. */
+/** Samples of the counted dead letters; one can be sent alone first, to see the receiver's answer. */
 export function PlanSamples({ samples }: Pick<ReplayStart, "samples">) {
   const [first] = samples;
   return (

@@ -1,4 +1,4 @@
-/** A replay under way: how far, how fast, what came of it; and what stops it. */
+/** A replay under way: its progress, its speed, its outcomes; and the buttons that stop it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useAgain } from "../../api/again.ts";
@@ -28,7 +28,7 @@ import { useSpeed } from "./speed.ts";
 
 /** While it runs. */
 const RUNNING_MS = 1000;
-/** While what it sent has not all come to an end, which is hours where a receiver fails. */
+/** While some deliveries have no end yet, which is hours where a receiver fails. */
 const SETTLING = { leastMs: 5000, mostMs: 60_000 };
 
 const STATES: Readonly<Record<Replay["state"], readonly [words: string, tone: Tone]>> = {
@@ -146,7 +146,7 @@ function Progress({ replay, atMs }: { readonly replay: Replay; readonly atMs: nu
   );
 }
 
-/** When its dead letters died: what came after its end was fixed is none of it. */
+/** When its dead letters died: dead letters after its fixed end are none of it. */
 function Range({ replay: { filter, createdAt } }: { readonly replay: Replay }) {
   const { since, until } = filter;
   return (
@@ -169,7 +169,9 @@ function Range({ replay: { filter, createdAt } }: { readonly replay: Replay }) {
   );
 }
 
-/** Its filter as the address of a review has it; of dead letters that were named one by one only what narrows them. */
+/**
+ * Its filter as the address of a review has it; of dead letters that were named one by one only the narrowing filters.
+ */
 function deadLettersOf({ filter: { messageIds: _, places: __, ...others } }: Replay): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),

@@ -1,7 +1,7 @@
 /**
- * What would be sent again, counted before anything is sent.
+ * The dead letters that would be sent again, counted before anything is sent.
  *
- * PV1  What was counted is what is sent: the plan is started, never the filter.
+ * PV1  The counted dead letters are sent: the plan is started, never the filter.
  * PV2  Above 10,000 the name of their destination is typed first; where they are of several, their number.
  */
 import { useQuery } from "@tanstack/react-query";
@@ -132,7 +132,7 @@ function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanPro
   );
 }
 
-/** What fits and is not sent, and why; what is left out for having been sent can be asked for. */
+/** The dead letters that fit and are not sent, with the reasons; those sent before can be included. */
 function SkippedPart({
   plan,
   filter,

@@ -12,9 +12,9 @@ export interface Span {
   readonly to: string;
 }
 
-/** When the first and the last died of what fits; undefined while it is not known, null where it cannot be. */
+/** When the first and the last fitting dead letters died; undefined while it is not known, null where it cannot be. */
 export function useSpan({ again: _, ...filter }: Filter<ReplayFilterKey>): Span | null | undefined {
-  // What stands in the address is told by control where it does not fit.
+  // Control reports values of the address that do not fit.
   const query = { ...(filter as Operations["GET /v1/dead-letters/groups"]["query"]), limit: MOST_GROUPS };
   const { data, isPending } = useQuery(asked("GET /v1/dead-letters/groups", { query }));
   if (isPending) return undefined;

@@ -8,7 +8,7 @@ interface Look {
   readonly count: number;
 }
 
-/** What a count that is looked at again and again grows by in a second; null before the second look. */
+/** The growth of a repeatedly read count in a second; null before the second look. */
 export function useSpeed(count: number, atMs: number): number | null {
   const looks = useRef<readonly Look[]>([]);
   if (looks.current.at(-1)?.atMs !== atMs) {

@@ -30,7 +30,7 @@ export interface CallsPartProps {
   readonly writeKey: string;
 }
 
-/** What the source sent lately: what became of it, and of what was not taken why, and what to change. */
+/** The source's recent calls: the outcome, and for rejected ones the reason and the remedy. */
 export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
   const verdictOf = useVerdicts(sourceId);
   return (
@@ -99,7 +99,7 @@ function CallRow({ call: reported, verdict }: { readonly call: Call; readonly ve
   );
 }
 
-/** Of the last hour, with what to change about what was not taken. */
+/** Counts of the last hour, with advice about the rejected calls. */
 function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
   const { data, isPending } = useQuery({
     ...asked("GET /v1/sources/{id}/calls", { params: { id: sourceId }, query: { limit: 1 } }),
@@ -141,7 +141,7 @@ function Targets({ ids }: { readonly ids: readonly string[] }) {
   return <span className={styles["targets"]}>{`→ ${named}${others > 0 ? ` and ${countOf(others)} more` : ""}`}</span>;
 }
 
-/** By message id, what became of the newest events of the source. */
+/** By message id, the verdicts of the newest events of the source. */
 function useVerdicts(sourceId: string): (messageId: string | undefined) => Event | undefined {
   const { data } = useQuery({
     ...asked("GET /v1/events", { query: { sourceId, limit: VERDICTS } }),

@@ -20,7 +20,7 @@ const FORM = {
   }),
 };
 
-/** What may be changed of a source. */
+/** The settings of a source that may be changed. */
 export function SourceForm({ source }: { readonly source: Source }) {
   const { id } = source;
   const revised = useRevisedDraft(source, FORM);

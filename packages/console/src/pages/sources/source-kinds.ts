@@ -1,4 +1,4 @@
-/** What a source is, as the API has it, and in words. */
+/** The kind of a source, as the API has it, and in words. */
 import type { Source } from "../../api/api-types.ts";
 
 export type Kind = Source["kind"];

@@ -1,4 +1,4 @@
-/** One source: its key, whether its calls are taken, and what became of them. */
+/** One source: its key, whether its calls are taken, and their outcomes. */
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { asked } from "../../api/asked.ts";

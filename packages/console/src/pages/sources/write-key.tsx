@@ -46,7 +46,7 @@ export function WriteKey({ source }: { readonly source: Source }) {
 
 interface KeyTextProps {
   readonly writeKey: string;
-  /** Whoever may only read gets the beginning of it: there is nothing to show or to copy. */
+  /** A token that may only read gets the beginning of it: there is nothing to show or to copy. */
   readonly isWhole: boolean;
 }
 

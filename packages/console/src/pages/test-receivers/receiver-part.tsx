@@ -27,7 +27,7 @@ const SIGNATURES: Readonly<Record<Received["signature"], readonly [Tone, string]
   unchecked: ["off", "signature not checked"],
 };
 
-/** One receiver: its URL, what it answers, and what came to it, the newest first. */
+/** One receiver: its URL, its answer, and its requests, the newest first. */
 export function ReceiverPart({ receiver }: { readonly receiver: TestReceiver }) {
   const query = useQuery({
     ...asked("GET /v1/test-receivers/{id}", { params: { id: receiver.id } }),
@@ -85,7 +85,7 @@ function RequestRow({ request }: { readonly request: Received }) {
         <summary>
           <MomentText at={time} /> {method} {bytes} B <Mark tone={tone}>{words}</Mark>
         </summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled is reached by the keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is reached by the keyboard */}
         <pre tabIndex={0}>
           {Object.entries(headers)
             .map(([name, value]) => `${name}: ${value}`)
@@ -97,12 +97,12 @@ function RequestRow({ request }: { readonly request: Received }) {
   );
 }
 
-/** What it answers from now on, and when: to see what a failing receiver does. */
+/** Its answer from now on, and the delay: to see a failing receiver's effect. */
 function AnswerForm({ receiver: { id, status, delayMs } }: { readonly receiver: TestReceiver }) {
   const [draft, setDraft] = useState({ status: String(status), delayMs: String(delayMs) });
   const put = (part: Partial<typeof draft>): void => {
     setDraft({ ...draft, ...part });
-    // What was said is of what stood there before.
+    // The message is about the earlier values.
     saving.reset();
   };
   const saving = useMutation({

@@ -1,4 +1,4 @@
-/** Receivers in control's own memory: what came to them, and what they answer. */
+/** Receivers in control's own memory: their requests and their answers. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import type { TestReceiver } from "../../api/api-types.ts";
