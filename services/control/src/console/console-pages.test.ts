@@ -3,8 +3,8 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { createControlMetrics } from "../http/metrics.ts";
 import { PROBLEM_TYPE, Problem } from "../http/problem.ts";
+import { createRequestMetrics } from "../http/request-metrics.ts";
 import { createServer } from "../http/server.ts";
 import { consolePages } from "./console-pages.ts";
 
@@ -23,7 +23,7 @@ let server: FastifyInstance;
 
 function serve(files: ConsoleFiles | null): FastifyInstance {
   server = createServer({
-    ...{ routes: [], version: "0", examples: {}, log: SILENT_LOG, metrics: createControlMetrics(new Registry()) },
+    ...{ routes: [], version: "0", examples: {}, log: SILENT_LOG, metrics: createRequestMetrics(new Registry()) },
     callers: {
       needs: {},
       isStillAllowed: () => true,

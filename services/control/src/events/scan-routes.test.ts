@@ -4,7 +4,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { NOBODY } from "../http/admit.ts";
-import { createControlMetrics } from "../http/metrics.ts";
+import { createRequestMetrics } from "../http/request-metrics.ts";
 import { createServer } from "../http/server.ts";
 import type { ScannedTopic } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
@@ -23,7 +23,7 @@ it("TS1, TS2: one scan runs at a time, and it ends with whoever asked for it", a
       callerOf: () => ({ ...NOBODY, scopes: ["read"] }),
       isStillAllowed: () => true,
     },
-    ...{ version: "0", examples: {}, log: SILENT_LOG, metrics: createControlMetrics(new Registry()) },
+    ...{ version: "0", examples: {}, log: SILENT_LOG, metrics: createRequestMetrics(new Registry()) },
     ...{ readiness: async () => ({}), isCaughtUp: () => true },
   });
   try {

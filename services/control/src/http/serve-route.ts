@@ -11,8 +11,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { assertMayAsk, assertMayDo, headOf, NOBODY } from "./admit.ts";
 import type { Callers } from "./caller.ts";
 import type { LongRequests } from "./long-requests.ts";
-import { type ControlMetrics, requestEnd } from "./metrics.ts";
 import { Problem } from "./problem.ts";
+import { type RequestMetrics, requestEnd } from "./request-metrics.ts";
 import { AnswerWithHeaders, type Route, StreamedAnswer, type Trailers } from "./route.ts";
 import { MAX_STRANGER_BODY_BYTES } from "./stranger-bodies.ts";
 import { isUpload, letGo, routerPath, uploadOf } from "./uploads.ts";
@@ -32,7 +32,7 @@ export interface ServeRouteOptions {
   readonly limits: { letLast(request: IncomingMessage): void };
   readonly longs: LongRequests;
   readonly log: Log;
-  readonly metrics: ControlMetrics;
+  readonly metrics: RequestMetrics;
   /** How long, in ms, a body that is no upload may take. */
   readonly bodyTimeoutMs: number;
 }

@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NOBODY } from "./admit.ts";
 import type { Callers } from "./caller.ts";
-import { createControlMetrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { defineRoute, StreamedAnswer } from "./route.ts";
 import { createServer } from "./server.ts";
 
@@ -58,7 +58,7 @@ function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
     version: "0",
     examples: {},
     log,
-    metrics: createControlMetrics(registry),
+    metrics: createRequestMetrics(registry),
     readiness: async () => ({ tables: "reading" }),
     isCaughtUp: () => isCaughtUp,
   });
@@ -88,7 +88,7 @@ it.each([
   });
   server = createServer({
     ...{ routes: [route], callers: callersOf("forgetThings"), version: "0", examples: {}, log: SILENT_LOG },
-    ...{ metrics: createControlMetrics(new Registry()), readiness: async () => ({}), isCaughtUp: () => true },
+    ...{ metrics: createRequestMetrics(new Registry()), readiness: async () => ({}), isCaughtUp: () => true },
   });
   const headers = { authorization, "content-type": "application/json" };
   const url = "/v1/things/forget";
@@ -256,7 +256,7 @@ describe("a route that may last", () => {
       ...{
         isCaughtUp: () => true,
         log: SILENT_LOG,
-        metrics: createControlMetrics(new Registry()),
+        metrics: createRequestMetrics(new Registry()),
         bodyTimeoutMs: BODY_TIMEOUT_MS,
       },
     });

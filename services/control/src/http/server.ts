@@ -8,10 +8,10 @@ import { headOf } from "./admit.ts";
 import type { Callers } from "./caller.ts";
 import { readJsonBodies } from "./json-bodies.ts";
 import { LongRequests } from "./long-requests.ts";
-import { type ControlMetrics, startRequestCounts } from "./metrics.ts";
 import { type OperationExample, openApiDocument } from "./openapi.ts";
 import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
 import { PROBLEM_TYPE, Problem, problemFrom, REQUEST_ID } from "./problem.ts";
+import { type RequestMetrics, startRequestCounts } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
 import { REQUEST_TIMEOUT_MS, serveRoute } from "./serve-route.ts";
 import { boundStrangers, MAX_STRANGER_BODY_BYTES } from "./stranger-bodies.ts";
@@ -37,7 +37,7 @@ export interface ServerOptions {
   /** The examples in `/openapi.json`, keyed by operation. */
   readonly examples: Readonly<Record<string, OperationExample>>;
   readonly log: Log;
-  readonly metrics: ControlMetrics;
+  readonly metrics: RequestMetrics;
   /** The web pages; null where there are none. */
   readonly pages?: ServedPages | null;
   /** Adds the paths that are served beside the routes and need no token. */

@@ -7,8 +7,8 @@ import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NOBODY } from "./admit.ts";
-import { createControlMetrics } from "./metrics.ts";
 import { Problem } from "./problem.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { defineRoute } from "./route.ts";
 import { createServer } from "./server.ts";
 import { MAX_IN_ALL, MAX_OF_ADDRESS, MAX_STRANGER_BODY_BYTES, StrangerBodies } from "./stranger-bodies.ts";
@@ -40,7 +40,7 @@ describe("a server", () => {
           return { ...NOBODY, scopes: ["read"] };
         },
       },
-      ...{ metrics: createControlMetrics(new Registry()), readiness: async () => ({}), isCaughtUp: () => true },
+      ...{ metrics: createRequestMetrics(new Registry()), readiness: async () => ({}), isCaughtUp: () => true },
       log: SILENT_LOG,
     });
     await server.listen({ host: "127.0.0.1", port: 0 });

@@ -1,0 +1,40 @@
+/** Every metric of control. */
+import { Counter, Gauge, type Registry } from "prom-client";
+import { createRequestMetrics, type RequestMetrics } from "./http/request-metrics.ts";
+
+export interface ControlMetrics extends RequestMetrics {
+  readonly liveStreams: Gauge;
+  readonly deliveryLogFailures: Counter;
+  readonly audienceIdentifies: Counter;
+  readonly audienceRecordsDropped: Counter;
+}
+
+export function createControlMetrics(registry: Registry): ControlMetrics {
+  const liveStreams = new Gauge({
+    name: "posthaste_control_live_streams",
+    help: "Streams of /v1/live that are open at this process.",
+    registers: [registry],
+  });
+  const deliveryLogFailures = new Counter({
+    name: "posthaste_control_delivery_log_failures_total",
+    help: "How often the delivery log failed and was opened again, as on a full disk; lists and verdicts wait meanwhile.",
+    registers: [registry],
+  });
+  const audienceIdentifies = new Counter({
+    name: "posthaste_audience_identifies_total",
+    help: "Identifies that were made of changes of audiences and computed traits.",
+    registers: [registry],
+  });
+  const audienceRecordsDropped = new Counter({
+    name: "posthaste_audience_records_dropped_total",
+    help: "Changes that became no identify, since their audience or computed trait was removed before.",
+    registers: [registry],
+  });
+  return {
+    ...createRequestMetrics(registry),
+    liveStreams,
+    deliveryLogFailures,
+    audienceIdentifies,
+    audienceRecordsDropped,
+  };
+}
