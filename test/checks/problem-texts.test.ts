@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const SOURCES = ["services/control/src/**/*.ts", "packages/core/src/**/*.ts", "packages/kafka/src/**/*.ts"];
+const SOURCES = [
+  "services/control/src/**/*.ts",
+  "packages/{configuration,core,dead-letters,http-kit,kafka,read-model}/src/**/*.ts",
+];
 /** Where the text of a refusal is written: a call, or the field of one; up to the end of the statement, or near it. */
 const REFUSALS = /(?:new (?:Problem|PosthasteError)\(|\brefused\(|\bmessage: |\bdetail: )[^;]{0,200}/g;
 /** The literals among them, and what in one looks like a path of the API. */

@@ -228,15 +228,15 @@ export const INGEST = [
     ["any number in all", "if (this.#read.size >= MAX_IN_ALL)", "if (false)"],
     ["those that came are not forgotten", 'body.once("end", forget);', ""],
   ].map(([damage, from, to]) => ({
-    ...{ damage: `bodies of strangers: ${damage}`, file: "services/control/src/http/stranger-bodies.ts", from, to },
-    tests: ["services/control/src/http/stranger-bodies.test.ts"],
+    ...{ damage: `bodies of strangers: ${damage}`, file: "packages/http-kit/src/stranger-bodies.ts", from, to },
+    tests: ["packages/http-kit/src/stranger-bodies.test.ts"],
   })),
   {
     damage: "bodies of strangers: one of any size",
-    file: "services/control/src/http/serve-route.ts",
+    file: "packages/http-kit/src/serve-route.ts",
     from: '(need === "none" ? MAX_STRANGER_BODY_BYTES : MAX_BODY_BYTES)',
     to: "MAX_BODY_BYTES",
-    tests: ["services/control/src/http/stranger-bodies.test.ts"],
+    tests: ["packages/http-kit/src/stranger-bodies.test.ts"],
   },
   ...[
     ["any number of bytes", "- question.since <= maxBytes", "- question.since <= 2 ** 40"],

@@ -1,6 +1,7 @@
 /** Every metric of control. */
+
+import { createRequestMetrics, type RequestMetrics } from "@posthaste/http-kit/request-metrics";
 import { Counter, Gauge, type Registry } from "prom-client";
-import { createRequestMetrics, type RequestMetrics } from "./http/request-metrics.ts";
 
 export interface ControlMetrics extends RequestMetrics {
   readonly liveStreams: Gauge;

@@ -1,5 +1,6 @@
 /** Every route of control, in the order of `/openapi.json`. */
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { registryAccess } from "@posthaste/runtime/connection-settings";
 import { auditRoutes } from "./audit/audit-routes.ts";
@@ -18,7 +19,6 @@ import { destinationTestRoutes } from "./destinations/test-routes.ts";
 import { configuredTopics, openDoctor } from "./doctor/open-doctor.ts";
 import { liveDeliveryState } from "./events/live-delivery-state.ts";
 import { openEvents } from "./events/open-events.ts";
-import type { Route } from "./http/route.ts";
 import { liveRoutes } from "./live/live-routes.ts";
 import { createOpenFeeds } from "./live/live-topics.ts";
 import type { Parts } from "./parts.ts";

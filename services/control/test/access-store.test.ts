@@ -11,6 +11,9 @@ import {
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { NOBODY } from "@posthaste/http-kit/admit";
+import type { RequestHead } from "@posthaste/http-kit/caller";
+import { Problem } from "@posthaste/http-kit/problem";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -23,9 +26,6 @@ import { TokenHandlers } from "../src/access/token-handlers.ts";
 import { TokenUses } from "../src/access/token-uses.ts";
 import { WrongTokens } from "../src/access/wrong-tokens.ts";
 import { AuditTrail } from "../src/audit/audit-trail.ts";
-import { NOBODY } from "../src/http/admit.ts";
-import type { RequestHead } from "../src/http/caller.ts";
-import { Problem } from "../src/http/problem.ts";
 
 const BEGIN_MS = Date.now();
 const adminToken = "token-of-the-test-0123456789";

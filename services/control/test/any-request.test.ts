@@ -3,6 +3,7 @@
  * done without a token, and nothing beyond a scope.
  */
 import { SCOPES } from "@posthaste/core/access/scope";
+import { scopesOf } from "@posthaste/http-kit/admit";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -10,7 +11,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
 import { EXAMPLES } from "../src/examples/examples.ts";
-import { scopesOf } from "../src/http/admit.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
 

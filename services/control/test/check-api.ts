@@ -7,10 +7,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SCOPES } from "@posthaste/core/access/scope";
+import { scopesOf } from "@posthaste/http-kit/admit";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { runSchemathesis } from "@posthaste/testkit/schemathesis";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
-import { scopesOf } from "../src/http/admit.ts";
 import { readOpenApi, startTestControl, type TestControl } from "./control.ts";
 
 const EXAMPLES = process.argv[2] ?? "20";

@@ -1,11 +1,11 @@
 /** Tokens over two control processes that share a broker. */
 
 import { SCOPES, type Scope } from "@posthaste/core/access/scope";
+import { scopesOf } from "@posthaste/http-kit/admit";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
-import { scopesOf } from "../src/http/admit.ts";
 import { ADMIN_TOKEN, type Answer, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
 import { control, other, topics, useControls } from "./use-control.ts";

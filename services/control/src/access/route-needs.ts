@@ -1,5 +1,5 @@
 /** The one table of what each operation needs. */
-import type { Need } from "../http/caller.ts";
+import type { Need } from "@posthaste/http-kit/caller";
 
 /** The needs by operation, as `/openapi.json` names it. An operation that is missing here cannot be served. */
 export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {

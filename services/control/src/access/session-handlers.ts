@@ -3,9 +3,9 @@ import { type AccessRecord, ADMIN_TOKEN_ID, LINK_MS, SESSION_MS } from "@posthas
 import type { Author, Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
-import type { RequestHead } from "../http/caller.ts";
-import { Problem } from "../http/problem.ts";
-import { createId, derivedId } from "../identifiers.ts";
+import type { RequestHead } from "@posthaste/http-kit/caller";
+import { createId, derivedId } from "@posthaste/http-kit/identifiers";
+import { Problem } from "@posthaste/http-kit/problem";
 import type { AccessStore } from "./access-store.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";
 import { createCode, createToken, hashOf } from "./secret-text.ts";

@@ -2,8 +2,8 @@
 
 import type { Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
+import { AnswerWithHeaders, defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { AnswerWithHeaders, defineRoute, type Route } from "../http/route.ts";
 import type { ConsoleOrigins } from "./console-origins.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import type { SessionHandlers } from "./session-handlers.ts";

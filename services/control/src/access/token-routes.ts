@@ -3,11 +3,11 @@
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { isPlainName, PLAIN_NAME_WORDS } from "@posthaste/core/config/source-settings";
+import { isoTimeOrNull } from "@posthaste/http-kit/moment";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { UNKNOWN } from "../audit/unknown-changes.ts";
-import { isoTimeOrNull } from "../http/moment.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
 import { ADMIN_NAME } from "./token-callers.ts";
 import type { TokenHandlers } from "./token-handlers.ts";

@@ -17,9 +17,9 @@ import { type Audience, takeLease } from "@posthaste/core/audience/audience";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { createId } from "@posthaste/http-kit/identifiers";
+import { Problem } from "@posthaste/http-kit/problem";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { Problem } from "../http/problem.ts";
-import { createId } from "../identifiers.ts";
 
 /** The time between two attempts to take a lease that another sync has, in ms. */
 const LOOK_MS = 100;

@@ -1,8 +1,8 @@
 /** The routes of audiences and their members. */
 import { audienceInput, membersPatch, userIdInput } from "@posthaste/core/audience/audience-settings";
+import { pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { type AudienceHandlers, saidOf } from "./audience-handlers.ts";
 import { audienceAnswer, audienceEntry, audiencePage, memberAnswer, membersAnswer } from "./audience-view.ts";
 import { parseMember, readSaid } from "./uploaded-lines.ts";

@@ -1,7 +1,7 @@
 /** Audiences and computed traits as the API shows them. */
 import type { Audience } from "@posthaste/core/audience/audience";
+import { pageOf } from "@posthaste/http-kit/page";
 import { z } from "zod";
-import { pageOf } from "../http/page.ts";
 import type { SyncProgress } from "./audience-sync.ts";
 import type { Held } from "./member-rows.ts";
 

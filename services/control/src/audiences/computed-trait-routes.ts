@@ -1,9 +1,9 @@
 /** The routes of computed traits: values of users that a customer's own system works out. */
 import { audienceNameInput, computedTraitInput } from "@posthaste/core/audience/audience-settings";
+import { pageQuery } from "@posthaste/http-kit/page";
+import { checkInput, invalidInput } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { pageQuery } from "../http/page.ts";
-import { checkInput, invalidInput } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { type AudienceHandlers, saidOfValues } from "./audience-handlers.ts";
 import { audiencePage, valuesAnswer } from "./audience-view.ts";
 import { parseValue, readSaid } from "./uploaded-lines.ts";

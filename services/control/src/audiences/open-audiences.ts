@@ -11,6 +11,7 @@ import { isPosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
@@ -18,7 +19,6 @@ import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-rec
 import { TEMPORARY_FILE } from "@posthaste/read-model/sqlite-cache";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
-import type { Route } from "../http/route.ts";
 import { audienceAudit } from "./audience-audit.ts";
 import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";

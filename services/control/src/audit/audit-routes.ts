@@ -2,12 +2,12 @@
 
 import { AUDIT_WAYS } from "@posthaste/core/access/audit-entry";
 import { OTHER } from "@posthaste/core/event/event";
+import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { packCursor, refusedCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
+import { timeRange } from "@posthaste/http-kit/moment";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { freshAnswer } from "../http/freshness.ts";
-import { packCursor, refusedCursor, unpackCursor } from "../http/list-cursor.ts";
-import { timeRange } from "../http/moment.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { HeldEntry } from "./audit-log.ts";
 import { userTarget } from "./audited-fields.ts";
 import {

@@ -1,11 +1,11 @@
 import type { ConsoleFile, ConsoleFiles } from "@posthaste/console/files";
 import { SILENT_LOG } from "@posthaste/core/log";
+import { PROBLEM_TYPE, Problem } from "@posthaste/http-kit/problem";
+import { createRequestMetrics } from "@posthaste/http-kit/request-metrics";
+import { createServer } from "@posthaste/http-kit/server";
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { PROBLEM_TYPE, Problem } from "../http/problem.ts";
-import { createRequestMetrics } from "../http/request-metrics.ts";
-import { createServer } from "../http/server.ts";
 import { consolePages } from "./console-pages.ts";
 
 const HTML = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };

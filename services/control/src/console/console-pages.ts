@@ -4,8 +4,8 @@
  * code and no data.
  */
 import { answerFile, type ConsoleFile, type ConsoleFiles } from "@posthaste/console/files";
+import type { ServedPages } from "@posthaste/http-kit/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { ServedPages } from "../http/server.ts";
 
 const API = /^\/v1(?:\/|$)/;
 

@@ -1,6 +1,6 @@
 import { readConsoleFiles } from "@posthaste/console/files";
 import type { Log } from "@posthaste/core/log";
-import type { ServedPages } from "../http/server.ts";
+import type { ServedPages } from "@posthaste/http-kit/server";
 import { consolePages } from "./console-pages.ts";
 
 /** The built pages of the console; null where they were not built: the API is served without them. */

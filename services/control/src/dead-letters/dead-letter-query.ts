@@ -2,8 +2,8 @@
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
+import { timeRange } from "@posthaste/http-kit/moment";
 import { z } from "zod";
-import { timeRange } from "../http/moment.ts";
 
 const MAX_NAMED = 5000;
 

@@ -5,9 +5,9 @@ import { ILL_FORMED_ID, isWellFormedId } from "@posthaste/core/call/well-formed"
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import type { Deletion, DeletionReceivers } from "@posthaste/core/deletion/deletion";
+import { createId } from "@posthaste/http-kit/identifiers";
+import { invalidInput } from "@posthaste/http-kit/problem";
 import { z } from "zod";
-import { invalidInput } from "../http/problem.ts";
-import { createId } from "../identifiers.ts";
 
 export const MAX_USERS = 5000;
 /** The most UTF-8 bytes of the user ids of one request, which stand in one record. */

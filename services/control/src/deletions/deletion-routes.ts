@@ -3,10 +3,10 @@
  * receivers can start their own automation.
  */
 import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
+import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { freshAnswer, freshness } from "../http/freshness.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { DeletionHandlers } from "./deletion-handlers.ts";
 import { deletionInput } from "./deletion-input.ts";
 import type { DeletionLine } from "./deletion-store.ts";

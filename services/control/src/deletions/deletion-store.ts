@@ -18,6 +18,7 @@ import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Freshness } from "@posthaste/core/freshness";
 import { Lanes } from "@posthaste/core/lanes";
 import type { Clock } from "@posthaste/core/time";
+import { Problem } from "@posthaste/http-kit/problem";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { readRecord } from "@posthaste/kafka/log/read-record";
@@ -28,7 +29,6 @@ import type { AuditedFields } from "../audit/audited-fields.ts";
 import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { LateRecords } from "../config-store/late-records.ts";
 import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
-import { Problem } from "../http/problem.ts";
 import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 

@@ -1,6 +1,6 @@
 import type { Deletion } from "@posthaste/core/deletion/deletion";
+import { Problem } from "@posthaste/http-kit/problem";
 import { describe, expect, it } from "vitest";
-import { Problem } from "../http/problem.ts";
 import { StoppingDeletions, userDigest } from "./stopping-deletions.ts";
 
 const ADA = userDigest("src_1", "ada");

@@ -1,7 +1,8 @@
 /** Routes that read dead letters from their topic: one with its body, or all that fit as a file. */
+
+import { defineRoute, type Route, StreamedAnswer } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { deadLetterFilterQuery, filterFrom } from "../dead-letters/dead-letter-query.ts";
-import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
 
 import type { DeadLetterExport } from "./dead-letter-export.ts";
 import { viewWhole, wholeDeadLetter } from "./dead-letter-view.ts";

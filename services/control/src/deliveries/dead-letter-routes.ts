@@ -1,12 +1,12 @@
 /** Routes for dead letters: the deliveries that will not be tried again, and why. */
 
+import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { packCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { CountedKind } from "@posthaste/read-model/projection";
 import { z } from "zod";
 import { deadLetterFilterQuery, filterFrom } from "../dead-letters/dead-letter-query.ts";
-import { freshAnswer } from "../http/freshness.ts";
-import { packCursor, unpackCursor } from "../http/list-cursor.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { groupDeadLetters, NOTHING_LEFT, remedyOf } from "./dead-letter-groups.ts";
 import { listedDeadLetter, momentOf, reason, reasonClass, viewEntry } from "./dead-letter-view.ts";
 import { decodeGroupCursor, encodeGroupCursor } from "./group-cursor.ts";

@@ -2,11 +2,11 @@
 import { DEAD_LETTER_REASONS, type DeadLetter, REASON_CLASSES } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
+import { tenths } from "@posthaste/http-kit/milliseconds";
 import { deadLetterFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
 import { DEAD_LETTER_STATES, type DeadLetterState } from "@posthaste/read-model/dead-letter-mark";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { z } from "zod";
-import { tenths } from "../http/milliseconds.ts";
 
 export const reason = z.enum([...DEAD_LETTER_REASONS, OTHER]);
 export const reasonClass = z

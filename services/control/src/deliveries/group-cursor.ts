@@ -1,5 +1,5 @@
 /** The cursor of a page of groups of dead letters: the place of the last group. */
-import { packCursor, unpackCursor } from "../http/list-cursor.ts";
+import { packCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
 import type { GroupPlace } from "./dead-letter-groups.ts";
 
 export function encodeGroupCursor({ open, count, name }: GroupPlace): string {

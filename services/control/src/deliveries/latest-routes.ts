@@ -2,15 +2,15 @@
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { isoTimeOrNull } from "@posthaste/http-kit/moment";
+import { pageOf } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { deliveryFromEntry, type KnownDelivery } from "@posthaste/read-model/delivery-entry";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
-import { freshAnswer } from "../http/freshness.ts";
-import { isoTimeOrNull } from "../http/moment.ts";
-import { pageOf } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
 import { deliveryQuery, searchedTo } from "./delivery-routes.ts";

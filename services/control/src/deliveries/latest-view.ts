@@ -3,12 +3,12 @@ import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { DELIVERY_STATES, stateOf } from "@posthaste/core/verdict/delivery-state";
+import { tenths } from "@posthaste/http-kit/milliseconds";
+import { isoTime, isoTimeOrNull } from "@posthaste/http-kit/moment";
 import type { KnownDelivery } from "@posthaste/read-model/delivery-entry";
 import { allAnswers } from "@posthaste/read-model/past-answers";
 import { z } from "zod";
 import type { ResentBy } from "../audit/resend-authors.ts";
-import { tenths } from "../http/milliseconds.ts";
-import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import { type FilteredDelivery, failureOf } from "./attempt-filter.ts";
 
 const time = z.iso.datetime();

@@ -1,8 +1,8 @@
 /** The catalogue: which kinds of destination there are, and what settings they take. */
 import { WEBHOOKS } from "@posthaste/core/config/destination";
 import { destinationSettingsInput } from "@posthaste/core/config/destination-settings";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { defineRoute, type Route } from "../http/route.ts";
 
 const catalog = z.array(
   z.object({

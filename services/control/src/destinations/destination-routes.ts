@@ -1,7 +1,7 @@
 /** Routes for destinations. A caller can set secrets and never read them. */
 import { destinationInput, destinationPatch } from "@posthaste/core/config/destination-settings";
-import { resourceRoutes } from "../http/resource-routes.ts";
-import type { Route } from "../http/route.ts";
+import { resourceRoutes } from "@posthaste/http-kit/resource-routes";
+import type { Route } from "@posthaste/http-kit/route";
 import { DestinationHandlers, type DestinationHandlersOptions } from "./destination-handlers.ts";
 import { destinationAnswer, destinationPage } from "./destination-view.ts";
 

@@ -2,9 +2,9 @@
 import { type Destination, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
 import { MASK } from "@posthaste/core/config/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
+import { pageOf } from "@posthaste/http-kit/page";
+import type { Named } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { pageOf } from "../http/page.ts";
-import type { Named } from "../http/route.ts";
 
 const time = z.iso.datetime();
 

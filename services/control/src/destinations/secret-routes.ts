@@ -14,10 +14,10 @@ import {
 } from "@posthaste/core/config/secret-rotation";
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { changeDestination } from "./destination-access.ts";
 import { destinationAnswer, viewDestination } from "./destination-view.ts";
 

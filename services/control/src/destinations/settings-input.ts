@@ -1,7 +1,7 @@
 /** A destination's settings, made from what a caller sent and what is stored. */
 import { changeSettings, type DestinationSettings } from "@posthaste/core/config/destination-change";
 import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
-import { formatPath, invalidInput } from "../http/problem.ts";
+import { formatPath, invalidInput } from "@posthaste/http-kit/problem";
 
 /** Throws a Problem for a mask in whose place nothing is stored. */
 export function settingsFrom(stored: DestinationSettings, patch: SettingsPatch): DestinationSettings {

@@ -7,7 +7,7 @@
 import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
 import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
-import { invalidInput } from "../http/problem.ts";
+import { invalidInput } from "@posthaste/http-kit/problem";
 import { settingsFrom } from "./settings-input.ts";
 
 /** Throws a Problem where there is no URL, for a mask in whose place nothing is stored, and for what UD1 forbids. */

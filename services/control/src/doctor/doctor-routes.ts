@@ -1,10 +1,10 @@
 /** The doctor's route: the state of everything that Posthaste depends on, and what to do where it is not well. */
 
 import type { Freshness } from "@posthaste/core/freshness";
+import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
-import { freshAnswer, freshness } from "../http/freshness.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { CHECK_STATES, type Check, type CheckState, runCheck } from "./check.ts";
 
 const findingStates = CHECK_STATES.filter((state): state is Exclude<CheckState, "ok"> => state !== "ok");

@@ -2,13 +2,13 @@
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import { createSchemaState, type SchemaStateOptions } from "@posthaste/kafka/codec/schema-state";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ControlConfig } from "../config.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
-import type { Route } from "../http/route.ts";
 import type { Losses } from "../losses/open-losses.ts";
 import type { ServiceAddress } from "../service-readiness.ts";
 import { clockCheck } from "./clock-check.ts";

@@ -1,10 +1,10 @@
 /** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import type { ResendAuthors } from "../audit/resend-authors.ts";
-import { freshAnswer } from "../http/freshness.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { LostOf } from "../losses/lost-delivery.ts";
 import type { PipelineAnswer } from "../pipeline/pipeline-search.ts";
 import { suppressedKeyCheck } from "../suppressions/suppressed-key.ts";

@@ -6,6 +6,7 @@
  * nothing older of the others either, so that the list has no gaps; each projection goes on from its own cursor.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
+import { refusedCursor } from "@posthaste/http-kit/list-cursor";
 import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
 import { quoted } from "@posthaste/read-model/entry-texts";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
@@ -16,7 +17,6 @@ import { unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";
 import { filteredPage } from "../deliveries/filtered-page.ts";
 import { filteredOf } from "../deliveries/latest-view.ts";
 import { decodeCursor, encodeCursor } from "../deliveries/page-cursor.ts";
-import { refusedCursor } from "../http/list-cursor.ts";
 import type { SuppressedKeyCheck } from "../suppressions/suppressed-key.ts";
 
 export const SEARCHED_PROJECTIONS = ["deliveries", "unrouted", "rejected_calls"] as const;

@@ -3,12 +3,12 @@
 import type { AttemptRecord } from "@posthaste/core/delivery/attempt-record";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { type Behind, VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
+import { freshness } from "@posthaste/http-kit/freshness";
+import { isoTime, isoTimeOrNull } from "@posthaste/http-kit/moment";
 import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
 import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
 import { z } from "zod";
 import type { ResentBy } from "../audit/resend-authors.ts";
-import { freshness } from "../http/freshness.ts";
-import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { UnfinishedEvent } from "../pipeline/pipeline-findings.ts";
 import { causeOf, type JudgedDelivery, type JudgedEvent } from "./event-verdict.ts";
 import type { LiveDeliveryState } from "./live-delivery-state.ts";

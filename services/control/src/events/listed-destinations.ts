@@ -4,8 +4,8 @@
  */
 import type { DeliveryState } from "@posthaste/core/verdict/delivery-state";
 import { VERDICT_CAUSES, type VerdictCause } from "@posthaste/core/verdict/verdict";
+import { refusedCursor } from "@posthaste/http-kit/list-cursor";
 import type { DeliveryOfMessage } from "@posthaste/read-model/delivery-table";
-import { refusedCursor } from "../http/list-cursor.ts";
 
 /** The most destinations with facts, and the most without, that a page lists. */
 export const MAX_LISTED = 100;

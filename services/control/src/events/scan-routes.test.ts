@@ -1,11 +1,11 @@
 import { SILENT_LOG } from "@posthaste/core/log";
+import { NOBODY } from "@posthaste/http-kit/admit";
+import { createRequestMetrics } from "@posthaste/http-kit/request-metrics";
+import { createServer } from "@posthaste/http-kit/server";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { eventually } from "@posthaste/testkit/eventually";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import { NOBODY } from "../http/admit.ts";
-import { createRequestMetrics } from "../http/request-metrics.ts";
-import { createServer } from "../http/server.ts";
 import type { ScannedTopic } from "../pipeline/scanned-topics.ts";
 import { TopicScan } from "../pipeline/topic-scan.ts";
 import { scanRoutes } from "./scan-routes.ts";

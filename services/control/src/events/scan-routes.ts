@@ -1,7 +1,7 @@
 /** Routes: a scan of the topics for a message id, whose steps are sent as they come. */
-import { isoTime } from "../http/moment.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
+import { isoTime } from "@posthaste/http-kit/moment";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route, StreamedAnswer } from "@posthaste/http-kit/route";
 import type { ScanStep, TopicScan } from "../pipeline/topic-scan.ts";
 import { pathlessId } from "./pathless-id.ts";
 

@@ -3,9 +3,9 @@
  * came.
  */
 
+import { isoTime } from "@posthaste/http-kit/moment";
 import { activityFromEntry } from "@posthaste/read-model/activity-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import { isoTime } from "../http/moment.ts";
 
 /**
  * The most counts that are added up, the newest ones. Each covers ten seconds or a minute: together an hour of a busy

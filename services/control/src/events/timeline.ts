@@ -4,12 +4,12 @@ import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { Other } from "@posthaste/core/event/event";
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
+import { isoTime } from "@posthaste/http-kit/moment";
 import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
 import type { ListedRejectedCall } from "@posthaste/read-model/rejected-call-entry";
 import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
 import { z } from "zod";
 import { isResend, type ResentBy } from "../audit/resend-authors.ts";
-import { isoTime } from "../http/moment.ts";
 import type { RoutedEvent } from "./routed-events.ts";
 import { statusAndCode } from "./verdict-sentences.ts";
 

@@ -2,12 +2,12 @@
 
 import type { Freshness } from "@posthaste/core/freshness";
 import { HEALTH_STATES, type HealthState } from "@posthaste/core/health/health-state";
+import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
+import { packCursor, refusedCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { freshAnswer, freshness } from "../http/freshness.ts";
-import { packCursor, refusedCursor, unpackCursor } from "../http/list-cursor.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { healthAnswer, viewHealth } from "./health-view.ts";
 import { comparePlaces, type HealthPlace, type KnownDestination, type KnownHealth, placeOf } from "./known-health.ts";
 

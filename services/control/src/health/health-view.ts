@@ -5,10 +5,10 @@ import type { LastAnswer } from "@posthaste/core/health/health-record";
 import { HEALTH_STATES } from "@posthaste/core/health/health-state";
 import { mergeUrls } from "@posthaste/core/health/merged-urls";
 import { BREAKER_STATES } from "@posthaste/core/isolation/circuit-breaker";
+import { tenths } from "@posthaste/http-kit/milliseconds";
+import { isoTime, isoTimeOrNull } from "@posthaste/http-kit/moment";
 import type { WaitingDeliveries } from "@posthaste/read-model/delivery-table";
 import { z } from "zod";
-import { tenths } from "../http/milliseconds.ts";
-import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import type { KnownDestination, LoggedHealth, RecentResults } from "./known-health.ts";
 
 /** The most kinds of failure that are shown of one URL. */

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
+import type { RouteRequest } from "@posthaste/http-kit/route";
 import { HealthTable, MINUTE_MS } from "@posthaste/read-model/health-table";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { expect, it } from "vitest";
-import type { RouteRequest } from "../http/route.ts";
 import { seriesRoutes } from "./series-routes.ts";
 
 const NOON_MS = Date.parse("2026-11-21T12:00:00Z");

@@ -2,14 +2,14 @@
 
 import type { Freshness } from "@posthaste/core/freshness";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
+import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
+import { tenths } from "@posthaste/http-kit/milliseconds";
+import { isoTime, timeRange } from "@posthaste/http-kit/moment";
+import { invalidInput, Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { type HealthRow, MINUTE_MS, MINUTES_KEEP_MS, QUARTER_MS } from "@posthaste/read-model/health-table";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
-import { freshAnswer, freshness } from "../http/freshness.ts";
-import { tenths } from "../http/milliseconds.ts";
-import { isoTime, timeRange } from "../http/moment.ts";
-import { invalidInput, Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { HealthHistory } from "./health-history.ts";
 import type { KnownHealth } from "./known-health.ts";
 

@@ -2,9 +2,9 @@
 import { DEAD_LETTER_REASONS } from "@posthaste/core/delivery/dead-letter";
 import { ATTEMPT_OUTCOMES } from "@posthaste/core/delivery/outcome";
 import { OTHER } from "@posthaste/core/event/event";
+import { invalidInput } from "@posthaste/http-kit/problem";
 import { z } from "zod";
 import { attemptFilter } from "../deliveries/attempt-filter.ts";
-import { invalidInput } from "../http/problem.ts";
 
 /** Every live topic, with the filters that it has. */
 export const LIVE_TOPICS = {

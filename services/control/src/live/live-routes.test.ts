@@ -1,5 +1,5 @@
+import type { RouteRequest } from "@posthaste/http-kit/route";
 import { expect, it } from "vitest";
-import type { RouteRequest } from "../http/route.ts";
 import { liveRoutes } from "./live-routes.ts";
 
 const clock = { nowMs: () => 0, monotonicMs: () => 0 };

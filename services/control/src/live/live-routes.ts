@@ -1,7 +1,7 @@
 /** The event stream: entries from now on, or from where an earlier stream ended. */
 import type { Clock } from "@posthaste/core/time";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route, StreamedAnswer } from "../http/route.ts";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route, StreamedAnswer } from "@posthaste/http-kit/route";
 import { askedFrom, LIVE_TOPIC_NAMES, liveQuery } from "./live-filter.ts";
 import { liveEvents } from "./live-stream.ts";
 import type { OpenFeeds } from "./live-topics.ts";

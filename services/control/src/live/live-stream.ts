@@ -16,8 +16,8 @@
 import { setImmediate as yieldToOthers } from "node:timers/promises";
 import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
+import { freshAnswer } from "@posthaste/http-kit/freshness";
 import type { EntryPlace } from "@posthaste/kafka/log/recent-entries";
-import { freshAnswer } from "../http/freshness.ts";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./live-position.ts";
 import type { LiveEntry, LiveFeed } from "./live-topic.ts";

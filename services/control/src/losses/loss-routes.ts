@@ -3,12 +3,12 @@ import { type AcceptedLoss, acceptedLossKey, encodeAcceptedLoss } from "@posthas
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { Lanes } from "@posthaste/core/lanes";
 import type { Clock } from "@posthaste/core/time";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { RecordPlace } from "@posthaste/kafka/log/read-record";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
 import type { AuditTrail } from "../audit/audit-trail.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { type Loss, lossInWords } from "./find-losses.ts";
 
 export interface LossRoutesOptions {

@@ -1,9 +1,10 @@
 /**
  * The route that tells how far the plans are that are being counted: a count of a million dead letters takes seconds.
  */
+
+import { freshness } from "@posthaste/http-kit/freshness";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { freshness } from "../http/freshness.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { ReplayHandlers } from "./replay-handlers.ts";
 import { countingAnswer, viewCounting } from "./replay-view.ts";
 

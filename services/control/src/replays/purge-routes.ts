@@ -2,10 +2,11 @@
  * The routes of purges, after which dead letters are not shown any more. A log cannot be cut in the middle, so that a
  * purge is a mark.
  */
+
+import { invalidInput } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { deadLetterInput, filterFrom } from "../dead-letters/dead-letter-query.ts";
-import { invalidInput } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { planAnswer, viewPlan } from "./replay-view.ts";
 

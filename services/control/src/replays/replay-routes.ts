@@ -1,10 +1,10 @@
 /** The routes of replays: to plan, start, look at and stop them. */
 
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import { deadLetterInput, filterFrom } from "../dead-letters/dead-letter-query.ts";
-import { pageOf, pageQuery } from "../http/page.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
 import { replayOutcomes } from "./replay-outcomes.ts";
 import type { HeldPlan } from "./replay-store.ts";

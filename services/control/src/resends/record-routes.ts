@@ -1,12 +1,12 @@
 /** The route of the record behind a delivery: its body, its requests' headers, and its place. */
 import type { Destination } from "@posthaste/core/config/destination";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
+import { isoTime } from "@posthaste/http-kit/moment";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { shownRequests } from "@posthaste/webhook/request";
 import { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { isoTime } from "../http/moment.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
 import type { SentRecord, SentRecords } from "./sent-records.ts";
 
 export interface RecordRoutesOptions {

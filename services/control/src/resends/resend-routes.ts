@@ -17,14 +17,14 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { isOriginKnown, replayedDelivery, replayedProgress, resentDelivery } from "@posthaste/core/delivery/replay";
 import type { Log } from "@posthaste/core/log";
+import { createId } from "@posthaste/http-kit/identifiers";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
 import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
-import { createId } from "../identifiers.ts";
 import type { AskedDelivery, SentRecord, SentRecords } from "./sent-records.ts";
 
 /** How long the send waits for the brokers, in ms, as other writes of control do. */

@@ -13,6 +13,7 @@ import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery, Replay } from "@posthaste/core/delivery/delivery";
 import { isPosthasteError } from "@posthaste/core/errors";
+import { Problem } from "@posthaste/http-kit/problem";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
@@ -24,7 +25,6 @@ import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
-import { Problem } from "../http/problem.ts";
 
 /** The most entries of one delivery that are read: more than retries and replays make. */
 const MAX_ENTRIES = 500;

@@ -3,8 +3,8 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Event } from "@posthaste/core/event/event";
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import type { Route } from "../http/route.ts";
 import { EventTail } from "./event-tail.ts";
 import { type SourceCallRoutesOptions, sourceCallRoutes } from "./source-call-routes.ts";
 

@@ -1,12 +1,12 @@
 /** Routes: the calls that a source sent lately, and a sample call to try the source with. */
 import { CALL_TYPES } from "@posthaste/core/call/call-schema";
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
+import { createId } from "@posthaste/http-kit/identifiers";
+import { timeRange } from "@posthaste/http-kit/moment";
+import { pageQuery } from "@posthaste/http-kit/page";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { timeRange } from "../http/moment.ts";
-import { pageQuery } from "../http/page.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
-import { createId } from "../identifiers.ts";
 import { sendSample } from "./sample-call.ts";
 import { type FindSources, sourceOf } from "./source-access.ts";
 import { sourceCallsAnswer } from "./source-call-view.ts";

@@ -5,12 +5,12 @@
 
 import { userOf } from "@posthaste/core/routing/partition-key";
 import { shortName } from "@posthaste/core/routing/short-name";
+import { freshness } from "@posthaste/http-kit/freshness";
+import { isoTime } from "@posthaste/http-kit/moment";
 import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
 import type { ListedRejectedCall } from "@posthaste/read-model/rejected-call-entry";
 import { z } from "zod";
-import { freshness } from "../http/freshness.ts";
-import { isoTime } from "../http/moment.ts";
 import type { TailedEvent } from "./newest-events.ts";
 import { adviceFor } from "./refusal-advice.ts";
 

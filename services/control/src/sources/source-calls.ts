@@ -5,12 +5,12 @@
 
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { mergedFreshness } from "@posthaste/core/freshness";
+import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { tenths } from "@posthaste/http-kit/milliseconds";
+import { isoTime, isoTimeOrNull } from "@posthaste/http-kit/moment";
 import { activityFromEntry, refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
-import { freshAnswer } from "../http/freshness.ts";
-import { tenths } from "../http/milliseconds.ts";
-import { isoTime, isoTimeOrNull } from "../http/moment.ts";
 import { callsPerSecond, rateSinceMs } from "./call-rate.ts";
 import type { EventTail } from "./event-tail.ts";
 import { adviceFor } from "./refusal-advice.ts";

@@ -4,12 +4,12 @@ import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
 import type { Clock } from "@posthaste/core/time";
+import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
+import { createId, createWriteKey } from "@posthaste/http-kit/identifiers";
+import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
+import { assertRevision } from "@posthaste/http-kit/problem";
 import type { z } from "zod";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import { type FreshAnswer, freshAnswer } from "../http/freshness.ts";
-import { type Page, type PageQuery, pageFrom } from "../http/page.ts";
-import { assertRevision } from "../http/problem.ts";
-import { createId, createWriteKey } from "../identifiers.ts";
 import { findSource, sourceOf } from "./source-access.ts";
 import { type SourceAnswer, viewSource } from "./source-view.ts";
 

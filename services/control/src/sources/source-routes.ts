@@ -1,7 +1,7 @@
 /** Routes for sources, which send calls, and for the write keys that they send them with. */
 import { sourceInput, sourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
-import { resourceRoutes } from "../http/resource-routes.ts";
-import { defineRoute, type Route } from "../http/route.ts";
+import { resourceRoutes } from "@posthaste/http-kit/resource-routes";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { SourceHandlers, type SourceHandlersOptions } from "./source-handlers.ts";
 import { sourceAnswer, sourcePage } from "./source-view.ts";
 

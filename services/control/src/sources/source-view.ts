@@ -1,8 +1,8 @@
 /** A source as the API shows it. */
 import { SOURCE_KINDS, type Source } from "@posthaste/core/config/source";
+import { pageOf } from "@posthaste/http-kit/page";
+import type { Named } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import { pageOf } from "../http/page.ts";
-import type { Named } from "../http/route.ts";
 
 const time = z.iso.datetime();
 

@@ -1,9 +1,9 @@
 /** Puts together the test receivers, which are off except for local use. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import type { FastifyInstance } from "fastify";
 import type { ConfigStore } from "../config-store/config-store.ts";
-import type { Route } from "../http/route.ts";
 import { serveReceivers } from "./receive.ts";
 import { testReceiverRoutes } from "./test-receiver-routes.ts";
 import { TestReceivers } from "./test-receivers.ts";

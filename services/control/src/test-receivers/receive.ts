@@ -2,8 +2,9 @@
  * The path at which test receivers take requests. Whoever knows a receiver's id may send to it, as to any webhook's
  * URL. Control keeps the body as bytes and does not parse it.
  */
+
+import { Problem } from "@posthaste/http-kit/problem";
 import type { FastifyInstance } from "fastify";
-import { Problem } from "../http/problem.ts";
 import type { TestReceivers } from "./test-receivers.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;

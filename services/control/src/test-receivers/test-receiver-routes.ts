@@ -1,10 +1,11 @@
 /** Routes that show and change test receivers. */
+
+import { createId } from "@posthaste/http-kit/identifiers";
+import { isoTime } from "@posthaste/http-kit/moment";
+import { Problem } from "@posthaste/http-kit/problem";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { destinationOf, type FindDestinations } from "../destinations/destination-access.ts";
-import { isoTime } from "../http/moment.ts";
-import { Problem } from "../http/problem.ts";
-import { defineRoute, type Route } from "../http/route.ts";
-import { createId } from "../identifiers.ts";
 import {
   MAX_DELAY_MS,
   type ReceivedRequest,

@@ -5,12 +5,12 @@
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { Route } from "../http/route.ts";
 import { reproduce } from "./reproduction.ts";
 import { placeOf } from "./unreadable-entries.ts";
 import { UnreadableLog } from "./unreadable-log.ts";

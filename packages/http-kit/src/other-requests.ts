@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { BODY_CUT_TOO_SMALL, CUT_TOO_SMALL_WORDS } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createId } from "../identifiers.ts";
+import { createId } from "./identifiers.ts";
 import { endWithAnswer } from "./last-answer.ts";
 import { PROBLEM_TYPE, Problem, REQUEST_ID } from "./problem.ts";
 import type { Route } from "./route.ts";
