@@ -286,8 +286,9 @@ export const ENGINE = [
     "verdict.dueAtMs - delayMs <= beforeMs && ",
     "",
   ),
-  damagesOf(
-    "services/control/src/config-store/written-records.ts",
-    "services/control/src/config-store/written-records.test.ts",
-  )("S4: a change from a base that was changed stands", "before === undefined || before.revision === base;", "true;"),
+  damagesOf("packages/configuration/src/written-records.ts", "packages/configuration/src/written-records.test.ts")(
+    "S4: a change from a base that was changed stands",
+    "before === undefined || before.revision === base;",
+    "true;",
+  ),
 ];

@@ -4,6 +4,7 @@
  */
 
 import type { AddressInfo } from "node:net";
+import { drawWriter } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -12,7 +13,6 @@ import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
-import { drawWriter } from "./config-store/config-store.ts";
 import { openConsole } from "./console/open-console.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { closeParts, openParts, type Parts } from "./parts.ts";

@@ -1,9 +1,10 @@
 /** The revisions of a source or a destination, as the configuration's topics have them. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Source } from "@posthaste/core/config/source";
 import { type DestinationRevision, destinationFromEntry } from "@posthaste/read-model/destination-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { ConfigRevision, ConfigRevisions } from "./audit/unknown-changes.ts";
-import type { ConfigStore } from "./config-store/config-store.ts";
 
 /** The most revisions that are looked at, the newest ones. */
 const MOST = 500;

@@ -2,16 +2,17 @@
  * The configuration: the tables of sources and destinations, the audit trail of their changes, and the producer that
  * all of them share.
  */
+
+import { openConfigStore } from "@posthaste/configuration/config-store";
+import { openAudit } from "@posthaste/configuration/open-audit";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { createSecretBox } from "@posthaste/contracts/secret-box";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { createProducer } from "@posthaste/kafka/producer/producer";
-import { openAudit } from "./audit/open-audit.ts";
 import type { Clients } from "./clients.ts";
 import type { ControlConfig } from "./config.ts";
-import { openConfigStore } from "./config-store/config-store.ts";
 import { destinationAudit } from "./destinations/destination-audit.ts";
 import { sourceAudit } from "./sources/source-audit.ts";
 

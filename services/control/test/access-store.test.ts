@@ -1,4 +1,6 @@
 /** Tokens, links and sessions as records, over a clock of the test's own. */
+
+import { AuditTrail } from "@posthaste/configuration/audit-trail";
 import {
   type AccessRecord,
   ADMIN_TOKEN_ID,
@@ -25,7 +27,6 @@ import { TokenCallers } from "../src/access/token-callers.ts";
 import { TokenHandlers } from "../src/access/token-handlers.ts";
 import { TokenUses } from "../src/access/token-uses.ts";
 import { WrongTokens } from "../src/access/wrong-tokens.ts";
-import { AuditTrail } from "../src/audit/audit-trail.ts";
 
 const BEGIN_MS = Date.now();
 const adminToken = "token-of-the-test-0123456789";

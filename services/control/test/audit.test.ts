@@ -1,4 +1,6 @@
 /** The audit, over two control processes. */
+
+import { AuditLog } from "@posthaste/configuration/audit-log";
 import type { DestinationRecord } from "@posthaste/contracts/destination-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { SourceRecord } from "@posthaste/contracts/source-codec";
@@ -8,7 +10,6 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditLog } from "../src/audit/audit-log.ts";
 import { type Answer, startTestControl, type TestControl } from "./control.ts";
 
 let topics: TestTopics;

@@ -1,3 +1,5 @@
+import { AuditTrail } from "@posthaste/configuration/audit-trail";
+import { type ConfigStore, openConfigStore } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { createSourceCodec, type SourceRecord } from "@posthaste/contracts/source-codec";
@@ -10,8 +12,6 @@ import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/k
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AuditTrail } from "../src/audit/audit-trail.ts";
-import { type ConfigStore, openConfigStore } from "../src/config-store/config-store.ts";
 import { sourceAudit } from "../src/sources/source-audit.ts";
 
 let topics: TestTopics;

@@ -1,5 +1,6 @@
 /** A control of a test's own, over topics of the test's own: as its process has it, every log line kept. */
 import { randomBytes } from "node:crypto";
+import { WRITERS } from "@posthaste/configuration/config-store";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { readConfig } from "@posthaste/runtime/config";
@@ -8,7 +9,6 @@ import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
 import { startControl } from "../src/app.ts";
 import { controlSettings } from "../src/config.ts";
-import { WRITERS } from "../src/config-store/config-store.ts";
 
 export const ADMIN_TOKEN = "token-of-the-tests-0123456789";
 

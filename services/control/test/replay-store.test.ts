@@ -1,5 +1,6 @@
 /** RR3 of replay-runner.ts: what is removed, over the real broker. */
 
+import { AuditTrail } from "@posthaste/configuration/audit-trail";
 import { type AvroReplayRecord, createReplayCodec, type RecordedProgress } from "@posthaste/contracts/replay-codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import type { Author } from "@posthaste/core/access/author";
@@ -10,7 +11,6 @@ import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { AuditTrail } from "../src/audit/audit-trail.ts";
 import { openReplayStore, type ReplayStore } from "../src/replays/replay-store.ts";
 
 const PLAN: ReplayPlan = {

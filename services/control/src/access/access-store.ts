@@ -10,13 +10,14 @@
  * TK4  Of a token that is made with a link, the link is written first: a process that ends between the two leaves a
  *      link that opens nothing (TK3), and no token that nobody can use.
  */
+
+import { type AuditedFields, Secret } from "@posthaste/configuration/audited-fields";
+import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "@posthaste/configuration/config-store";
 import { type AvroAccessRecord, createAccessCodec } from "@posthaste/contracts/access-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { type AccessRecord, ADMIN_TOKEN_ID, isExpired } from "@posthaste/core/access/access-record";
 import type { Freshness } from "@posthaste/core/freshness";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
-import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
 
 /** TK4: the token of a link that is no older may still be written. */
 const MAKING_MS = 60_000;

@@ -1,4 +1,6 @@
 /** Opens the parts of control that decide who may ask it. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
@@ -7,7 +9,6 @@ import type { Callers } from "@posthaste/http-kit/caller";
 import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
-import type { AuditTrail } from "../audit/audit-trail.ts";
 import { openAccessStore } from "./access-store.ts";
 import { ConsoleOrigins } from "./console-origins.ts";
 import { adminMarkOf } from "./secret-text.ts";

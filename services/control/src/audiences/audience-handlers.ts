@@ -3,6 +3,7 @@
  * Problem.
  */
 
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audience/audience";
 import { type audienceInput, traitValueInput } from "@posthaste/core/audience/audience-settings";
@@ -15,7 +16,6 @@ import { derivedId } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { checkInput, invalidInput, Problem } from "@posthaste/http-kit/problem";
 import type { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { AudienceSyncs, Said } from "./audience-sync.ts";
 import { iso, viewAudience } from "./audience-view.ts";
 import type { Membership } from "./membership.ts";

@@ -12,6 +12,7 @@
  *      perhaps of another kind, is made under its id, the sync does not get the lease of the other.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import { type Audience, takeLease } from "@posthaste/core/audience/audience";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -19,7 +20,6 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { createId } from "@posthaste/http-kit/identifiers";
 import { Problem } from "@posthaste/http-kit/problem";
-import type { ConfigStore } from "../config-store/config-store.ts";
 
 /** The time between two attempts to take a lease that another sync has, in ms. */
 const LOOK_MS = 100;

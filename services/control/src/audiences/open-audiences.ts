@@ -2,6 +2,8 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import { type ConfigStore, openConfigStore } from "@posthaste/configuration/config-store";
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -17,8 +19,6 @@ import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { TEMPORARY_FILE } from "@posthaste/read-model/sqlite-cache";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import { type ConfigStore, openConfigStore } from "../config-store/config-store.ts";
 import { audienceAudit } from "./audience-audit.ts";
 import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";

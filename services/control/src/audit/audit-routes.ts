@@ -1,5 +1,7 @@
 /** The audit: who changed what, newest first. */
 
+import type { HeldEntry } from "@posthaste/configuration/audit-log";
+import { userTarget } from "@posthaste/configuration/audited-fields";
 import { AUDIT_WAYS } from "@posthaste/core/access/audit-entry";
 import { OTHER } from "@posthaste/core/event/event";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
@@ -8,8 +10,6 @@ import { timeRange } from "@posthaste/http-kit/moment";
 import { pageOf, pageQuery } from "@posthaste/http-kit/page";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import type { HeldEntry } from "./audit-log.ts";
-import { userTarget } from "./audited-fields.ts";
 import {
   type AuditPlace,
   findUnknownChanges,

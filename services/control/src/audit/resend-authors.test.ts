@@ -1,6 +1,7 @@
 /** RA1 and RA2 of resend-authors.ts. */
+
+import type { AuditQuery, HeldEntry } from "@posthaste/configuration/audit-log";
 import { expect, it } from "vitest";
-import type { AuditQuery, HeldEntry } from "./audit-log.ts";
 import { ResendAuthors } from "./resend-authors.ts";
 
 function audited(...known: readonly (readonly [target: string, actor: string])[]) {

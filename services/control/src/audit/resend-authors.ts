@@ -6,7 +6,7 @@
  * RA2  What it did not know is asked for again after `AGAIN_MS`: a list that is read every few seconds would have the
  *      audit searched as often.
  */
-import type { AuditLog } from "./audit-log.ts";
+import type { AuditLog } from "@posthaste/configuration/audit-log";
 
 /** How long, in ms, the audit may take to answer; after that the answer goes without it. */
 const PATIENCE_MS = 1000;

@@ -1,6 +1,6 @@
+import type { AuditPage, AuditQuery, HeldEntry } from "@posthaste/configuration/audit-log";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AuditPage, AuditQuery, HeldEntry } from "./audit-log.ts";
 import {
   type AuditPlace,
   type ConfigRevision,

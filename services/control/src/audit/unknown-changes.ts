@@ -2,8 +2,9 @@
  * Changes of which the audit has no entry: a record that somebody wrote straight into a topic of the configuration, or
  * one from before there was an audit. Nobody is known to have made them.
  */
+
+import type { AuditLog, AuditPage, HeldEntry } from "@posthaste/configuration/audit-log";
 import type { AuditedChange } from "@posthaste/core/access/audit-entry";
-import type { AuditLog, AuditPage, HeldEntry } from "./audit-log.ts";
 
 /** The name of whoever is not known, and of the way by which it was asked for. */
 export const UNKNOWN = "unknown";

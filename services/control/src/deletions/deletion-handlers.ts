@@ -1,6 +1,7 @@
 /** The handlers of the operations on deletion requests. */
 
 import { setTimeout as delay } from "node:timers/promises";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
@@ -14,7 +15,6 @@ import { packCursor, refusedCursor, unpackCursor } from "@posthaste/http-kit/lis
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { Problem } from "@posthaste/http-kit/problem";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { assertSources } from "../sources/source-access.ts";
 import { type DeletionInput, toDeletion } from "./deletion-input.ts";
 import type { DeletionRunner } from "./deletion-runner.ts";

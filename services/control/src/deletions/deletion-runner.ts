@@ -7,6 +7,8 @@
  *     records and its notifications have the same message ids, so the router and receivers know the repeats.
  * E2  A process works on a request once at a time; a second call for it waits for the same work.
  */
+
+import { WRITE_DEADLINE_MS } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import { type Deletion, notificationId } from "@posthaste/core/deletion/deletion";
 import type { Event } from "@posthaste/core/event/event";
@@ -15,7 +17,6 @@ import { eventKey } from "@posthaste/core/routing/partition-key";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { bareEvent } from "../bare-event.ts";
-import { WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
 import type { DeletionStore } from "./deletion-store.ts";
 

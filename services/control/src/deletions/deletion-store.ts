@@ -11,6 +11,12 @@
  *     since, and refuses its own. Until that is done, or was long ago, no process carries out the record
  *     (`isContested`).
  */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import type { AuditedFields } from "@posthaste/configuration/audited-fields";
+import { nextRevision, WRITE_DEADLINE_MS } from "@posthaste/configuration/config-store";
+import { LateRecords } from "@posthaste/configuration/late-records";
+import { type Applied, WrittenRecords } from "@posthaste/configuration/written-records";
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Author } from "@posthaste/core/access/author";
@@ -24,11 +30,6 @@ import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { readRecord } from "@posthaste/kafka/log/read-record";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { AuditedFields } from "../audit/audited-fields.ts";
-import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
-import { LateRecords } from "../config-store/late-records.ts";
-import { type Applied, WrittenRecords } from "../config-store/written-records.ts";
 import { RecordPlaces } from "./record-places.ts";
 import { SentMoments } from "./sent-moments.ts";
 

@@ -1,4 +1,7 @@
 /** Opens the parts of control that deal with deletion requests and suppressions. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -12,8 +15,6 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { openSuppressions } from "../suppressions/open-suppressions.ts";
 import { suppressionRoutes } from "../suppressions/suppression-routes.ts";
 import { DeletionHandlers } from "./deletion-handlers.ts";

@@ -1,10 +1,10 @@
 /** Finds and changes a destination that has to exist. */
 
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import { Problem } from "@posthaste/http-kit/problem";
-import type { ConfigStore } from "../config-store/config-store.ts";
 
 /**
  * The table of destinations, which also looks in the topic for a destination that it has not heard of (NH1 of

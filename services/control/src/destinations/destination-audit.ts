@@ -1,7 +1,8 @@
 /** The fields of a destination that the audit records. */
+
+import { type AuditedFields, Secret } from "@posthaste/configuration/audited-fields";
 import type { Destination } from "@posthaste/core/config/destination";
 import { secretStage } from "@posthaste/core/config/secret-rotation";
-import { type AuditedFields, Secret } from "../audit/audited-fields.ts";
 
 export function destinationAudit(destination: Destination): AuditedFields {
   const {

@@ -1,5 +1,6 @@
 /** The work of each operation on destinations. Its input has been checked; it throws a refusal as a Problem. */
 
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import { DEFAULT_SETTINGS } from "@posthaste/core/config/destination-change";
@@ -10,7 +11,6 @@ import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
 import { createId } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { assertRevision } from "@posthaste/http-kit/problem";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { assertSources } from "../sources/source-access.ts";
 import { changeDestination, destinationOf, findDestination } from "./destination-access.ts";
 import { type DestinationAnswer, viewDestination } from "./destination-view.ts";

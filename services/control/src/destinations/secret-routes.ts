@@ -2,6 +2,7 @@
  * Routes that take a destination's shared secret through its rotation; core owns the stages and what each step does.
  */
 
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Destination } from "@posthaste/core/config/destination";
 import { nextSecretInput } from "@posthaste/core/config/destination-settings";
@@ -17,7 +18,6 @@ import type { Clock } from "@posthaste/core/time";
 import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { changeDestination } from "./destination-access.ts";
 import { destinationAnswer, viewDestination } from "./destination-view.ts";
 

@@ -1,4 +1,6 @@
 /** Puts together the doctor's checks from control's parts. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
@@ -7,7 +9,6 @@ import { createSchemaState, type SchemaStateOptions } from "@posthaste/kafka/cod
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { ControlConfig } from "../config.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
 import type { Losses } from "../losses/open-losses.ts";
 import type { ServiceAddress } from "../service-readiness.ts";

@@ -1,7 +1,8 @@
 /** The names of sources and destinations in sentences. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { Names } from "./verdict-sentences.ts";
 
 export interface NamedConfig {

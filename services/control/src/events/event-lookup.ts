@@ -2,13 +2,14 @@
  * Looks up the events under a message id: in the projections and, where those leave an end open, among the records that
  * wait in the topics.
  */
+
+import type { AuditLog } from "@posthaste/configuration/audit-log";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Source } from "@posthaste/core/config/source";
 import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import { MAX_NAME_LENGTH } from "@posthaste/core/routing/short-name";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { AuditLog } from "../audit/audit-log.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "../pipeline/pipeline-search.ts";
 import { DestinationHistory } from "./destination-history.ts";

@@ -1,5 +1,5 @@
 /** Finds in the audit who switched destinations off. */
-import type { AuditLog, HeldEntry } from "../audit/audit-log.ts";
+import type { AuditLog, HeldEntry } from "@posthaste/configuration/audit-log";
 import type { JudgedDelivery, JudgedEvent } from "./event-verdict.ts";
 
 /** The most ms between a change and its audit entry, which control sends together: as long as a change may take. */

@@ -4,6 +4,8 @@
  * Owns nothing: at every question it asks the configuration and the health book, and the read model for waiting
  * deliveries and dead letters, without which it answers too.
  */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { RequestError } from "@posthaste/core/delivery/outcome";
 import type { DestinationHealth, FailedRequests } from "@posthaste/core/health/health-record";
@@ -21,7 +23,6 @@ import type { DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
 import type { WaitingDeliveries, WaitingTimes } from "@posthaste/read-model/delivery-table";
 import { MINUTE_MS } from "@posthaste/read-model/health-table";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { HealthBook } from "./health-book.ts";
 
 const WINDOW_STEPS = FAILING_WINDOW_MS / MINUTE_MS;

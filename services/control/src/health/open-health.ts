@@ -1,4 +1,6 @@
 /** Opens the parts of control that deal with the health of destinations. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthaste/contracts/health-keys";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -13,7 +15,6 @@ import { createTable, type Table } from "@posthaste/kafka/log/table";
 import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { Readiness } from "@posthaste/runtime/admin-server";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { HeldPlan } from "../replays/replay-store.ts";
 import { FlowMeter } from "./flow-meter.ts";
 import { HealthBook } from "./health-book.ts";

@@ -3,11 +3,11 @@
  * same fields masked and left out.
  */
 
+import type { HeldEntry } from "@posthaste/configuration/audit-log";
+import type { OpenedAudit } from "@posthaste/configuration/open-audit";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { HeldEntry } from "../audit/audit-log.ts";
 import { auditCheck, viewAuditEntry } from "../audit/audit-routes.ts";
-import type { OpenedAudit } from "../audit/open-audit.ts";
 import { attemptCheck } from "../deliveries/attempt-filter.ts";
 import { viewDeadLetter } from "../deliveries/dead-letter-view.ts";
 import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";

@@ -1,4 +1,6 @@
 /** The route by which somebody accepts that records are lost, so that delivery goes on without them. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import { type AcceptedLoss, acceptedLossKey, encodeAcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { Lanes } from "@posthaste/core/lanes";
@@ -8,7 +10,6 @@ import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { RecordPlace } from "@posthaste/kafka/log/read-record";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
-import type { AuditTrail } from "../audit/audit-trail.ts";
 import { type Loss, lossInWords } from "./find-losses.ts";
 
 export interface LossRoutesOptions {

@@ -1,4 +1,6 @@
 /** Opens the parts of control that deal with records which were deleted before their time. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Clock } from "@posthaste/core/time";
 import type { Route } from "@posthaste/http-kit/route";
@@ -6,7 +8,6 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type RecordPlace, readRecord } from "@posthaste/kafka/log/read-record";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { acceptedLossesIn, openMetaTable } from "@posthaste/kafka/topics/accepted-losses";
-import type { AuditTrail } from "../audit/audit-trail.ts";
 import { findLosses, type Loss } from "./find-losses.ts";
 import { lossRoutes } from "./loss-routes.ts";
 import { createLostOf, type LostOf } from "./lost-delivery.ts";

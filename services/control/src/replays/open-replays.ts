@@ -1,4 +1,7 @@
 /** Opens the parts of control that deal with replays and purges. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import { type AvroReplayRecord, createReplayCodec } from "@posthaste/contracts/replay-codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -15,8 +18,6 @@ import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { DeadLetterReaderOptions } from "../dead-letters/dead-letter-reader.ts";
 import { DeadLetterTopic } from "../dead-letters/dead-letter-topic.ts";
 import type { LeaderTasks } from "../jobs/leader-tasks.ts";

@@ -2,6 +2,9 @@
  * Plans and their progress: two records each in one config topic, which every control process reads and writes (S1 to
  * S5 of `config-store.ts`). The topic also has what each process is counting (`reported-counts.ts`).
  */
+
+import { type AuditedFields, userTarget } from "@posthaste/configuration/audited-fields";
+import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import {
   countingKey,
@@ -16,8 +19,6 @@ import type { Freshness } from "@posthaste/core/freshness";
 import { desiredStateAfter, type ReplayAct, type ReplayState, replayState } from "@posthaste/core/replay/replay";
 import type { PlanCounting, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { type AuditedFields, userTarget } from "../audit/audited-fields.ts";
-import { type ConfigStore, type ConfigStoreOptions, openConfigStore } from "../config-store/config-store.ts";
 
 /** A plan with its progress. */
 export interface HeldPlan {

@@ -1,4 +1,7 @@
 /** Opens the parts of control that read the records behind deliveries and send them again. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -10,8 +13,6 @@ import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { recordRoutes } from "./record-routes.ts";
 import { resendRoutes } from "./resend-routes.ts";

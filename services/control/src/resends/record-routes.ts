@@ -1,4 +1,6 @@
 /** The route of the record behind a delivery: its body, its requests' headers, and its place. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { isoTime } from "@posthaste/http-kit/moment";
@@ -6,7 +8,6 @@ import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { shownRequests } from "@posthaste/webhook/request";
 import { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { SentRecord, SentRecords } from "./sent-records.ts";
 
 export interface RecordRoutesOptions {

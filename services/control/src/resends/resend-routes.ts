@@ -9,6 +9,8 @@
  * RS3  A copy that waits for a retry stays, and is sent when it is due; the receiver knows both by `X-Message-Id`.
  */
 
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
@@ -23,8 +25,6 @@ import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import type { AskedDelivery, SentRecord, SentRecords } from "./sent-records.ts";
 
 /** How long the send waits for the brokers, in ms, as other writes of control do. */

@@ -1,7 +1,8 @@
 /** Finding sources that have to be there. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Source } from "@posthaste/core/config/source";
 import { invalidInput, Problem } from "@posthaste/http-kit/problem";
-import type { ConfigStore } from "../config-store/config-store.ts";
 
 /**
  * The table of sources, which also looks in the topic for a source that it has not heard of (NH1 of late-records.ts).

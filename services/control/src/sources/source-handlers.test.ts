@@ -1,7 +1,7 @@
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import { describe, expect, it } from "vitest";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { SourceHandlers } from "./source-handlers.ts";
 
 const by: Author = {

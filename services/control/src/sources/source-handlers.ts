@@ -1,5 +1,6 @@
 /** The work of each operation on sources. Its input has been checked; it throws a refusal as a Problem. */
 
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Source } from "@posthaste/core/config/source";
 import type { SourceInput, SourcePatch, writeKeyRotationInput } from "@posthaste/core/config/source-settings";
@@ -9,7 +10,6 @@ import { createId, createWriteKey } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { assertRevision } from "@posthaste/http-kit/problem";
 import type { z } from "zod";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { findSource, sourceOf } from "./source-access.ts";
 import { type SourceAnswer, viewSource } from "./source-view.ts";
 

@@ -1,13 +1,14 @@
 /** The routes that show and end the suppressions of one user. Deletion requests make them. */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
+import { userTarget } from "@posthaste/configuration/audited-fields";
+import { type ConfigStore, WRITE_DEADLINE_MS } from "@posthaste/configuration/config-store";
 import { ILL_FORMED_ID, isWellFormedId } from "@posthaste/core/call/well-formed";
 import type { Source } from "@posthaste/core/config/source";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { z } from "zod";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import { userTarget } from "../audit/audited-fields.ts";
-import { type ConfigStore, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 import { sourceOf } from "../sources/source-access.ts";
 import type { SuppressedUser, SuppressionWriter } from "./suppression-writer.ts";
 

@@ -6,6 +6,8 @@
  * SP2  Revisions rise, as in the config topics (S3 of config-store.ts): an older write that comes late changes nothing,
  *      and the newest record is written again (`rewrite`), since compaction would keep the older one.
  */
+
+import { nextRevision, WRITE_DEADLINE_MS } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { type Suppression, suppressionKey } from "@posthaste/core/deletion/suppression";
@@ -14,7 +16,6 @@ import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { KeyRecord } from "@posthaste/kafka/log/key-table";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import { nextRevision, WRITE_DEADLINE_MS } from "../config-store/config-store.ts";
 
 /** How many records are sent at a time, each time with a deadline of its own. */
 const STEP = 1000;

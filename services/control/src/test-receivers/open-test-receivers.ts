@@ -1,9 +1,10 @@
 /** Puts together the test receivers, which are off except for local use. */
+
+import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { Route } from "@posthaste/http-kit/route";
 import type { FastifyInstance } from "fastify";
-import type { ConfigStore } from "../config-store/config-store.ts";
 import { serveReceivers } from "./receive.ts";
 import { testReceiverRoutes } from "./test-receiver-routes.ts";
 import { TestReceivers } from "./test-receivers.ts";

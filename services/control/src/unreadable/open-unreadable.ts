@@ -2,6 +2,8 @@
  * Quarantines the records that control itself cannot read, each once, and opens the list of the records that all
  * services quarantined.
  */
+
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
@@ -10,7 +12,6 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { AuditTrail } from "../audit/audit-trail.ts";
 import { reproduce } from "./reproduction.ts";
 import { placeOf } from "./unreadable-entries.ts";
 import { UnreadableLog } from "./unreadable-log.ts";

@@ -1,5 +1,6 @@
 /** Routes: the list of the records that no service could read, and producing them again. */
 
+import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import { UNREADABLE_REASONS } from "@posthaste/contracts/unreadable-headers";
 import type { Freshness } from "@posthaste/core/freshness";
 import { Lanes } from "@posthaste/core/lanes";
@@ -11,7 +12,6 @@ import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { z } from "zod";
-import type { AuditTrail } from "../audit/audit-trail.ts";
 import type { Reproduced } from "./reproduction.ts";
 import { type EntryName, newestFirst, placeOf, type UnreadableEntry } from "./unreadable-entries.ts";
 import type { UnreadableLog } from "./unreadable-log.ts";

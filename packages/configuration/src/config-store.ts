@@ -30,8 +30,8 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import type { AuditTrail } from "../audit/audit-trail.ts";
-import type { AuditedFields } from "../audit/audited-fields.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import type { AuditedFields } from "./audited-fields.ts";
 import { LateRecords } from "./late-records.ts";
 import { type Applied, WrittenRecords } from "./written-records.ts";
 
