@@ -26,7 +26,7 @@ const LONG_FILES = [
   "test/faults/",
   "test/e2e/",
   "test/model/",
-  "services/control/src/replays/",
+  "packages/dead-letters/src/",
   "services/control/test/any-request",
 ];
 

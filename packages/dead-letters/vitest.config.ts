@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("dead-letters");
+export default projectConfig("dead-letters", { kafka: true });

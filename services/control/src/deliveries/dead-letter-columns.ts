@@ -1,7 +1,7 @@
 /** Dead letters as rows, with the same columns in every format of an export. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
-import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
+import type { FoundDeadLetter } from "@posthaste/dead-letters/dead-letter-reader";
 
 /** `json`: a JSON text, byte for byte as the record holds it. */
 export type ColumnKind = "text" | "count" | "time" | "json";

@@ -8,16 +8,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { type DeadLetterFilter, deadLetterCheck } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import { Problem } from "@posthaste/http-kit/problem";
-import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import {
   type DeadLetterReaderOptions,
   type FoundDeadLetter,
   isDeadLetterSuppressed,
   readDeadLetter,
   readDeadLetters,
-} from "../dead-letters/dead-letter-reader.ts";
-import type { PurgedDeadLetters } from "../dead-letters/purged-dead-letters.ts";
+} from "@posthaste/dead-letters/dead-letter-reader";
+import type { PurgedDeadLetters } from "@posthaste/dead-letters/purged-dead-letters";
+import { Problem } from "@posthaste/http-kit/problem";
+import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { ExportTurns } from "./export-turns.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 

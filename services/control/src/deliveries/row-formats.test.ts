@@ -1,7 +1,7 @@
+import type { FoundDeadLetter } from "@posthaste/dead-letters/dead-letter-reader";
 import { factsOf } from "@posthaste/read-model/dead-letter-facts";
 import { deadLetterAt } from "@posthaste/testbed/log-writer";
 import { expect, it } from "vitest";
-import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
 function rowOf(format: ExportFormat, event: string): string {

@@ -2,8 +2,9 @@
  * Turns rows of dead letters into bytes, a batch at a time, so that the memory it takes does not depend on their
  * number.
  */
+
+import type { FoundDeadLetter } from "@posthaste/dead-letters/dead-letter-reader";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { type Cell, type ColumnKind, DEAD_LETTER_COLUMNS, type DeadLetterColumn } from "./dead-letter-columns.ts";
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;

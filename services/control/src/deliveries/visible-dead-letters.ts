@@ -14,6 +14,7 @@ import {
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
+import type { PurgedDeadLetters } from "@posthaste/dead-letters/purged-dead-letters";
 import { factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
 import type { DeadLetterHour, DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
 import { type DeadLetterState, deadLetterState } from "@posthaste/read-model/dead-letter-mark";
@@ -23,7 +24,6 @@ import type { CountedKind, KindCount } from "@posthaste/read-model/projection";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
 import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import type { PurgedDeadLetters } from "../dead-letters/purged-dead-letters.ts";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 
 const PROJECTION = "dead_letters";

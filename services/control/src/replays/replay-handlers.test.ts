@@ -4,10 +4,10 @@ import type { Author } from "@posthaste/core/access/author";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { PlanInput } from "@posthaste/dead-letters/planner";
+import type { AskedAct, HeldPlan } from "@posthaste/dead-letters/replay-store";
 import { expect, it } from "vitest";
-import type { PlanInput } from "./planner.ts";
 import { ReplayHandlers, type ReplayHandlersOptions } from "./replay-handlers.ts";
-import type { AskedAct, HeldPlan } from "./replay-store.ts";
 
 const NOW_MS = 1000;
 const BY: Author = {

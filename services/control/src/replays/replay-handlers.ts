@@ -6,16 +6,16 @@ import type { Log } from "@posthaste/core/log";
 import type { ReplayAct } from "@posthaste/core/replay/replay";
 import type { PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
+import { assertDeliveriesKnown } from "@posthaste/dead-letters/dead-letter-judge";
+import type { MadePlan, PlanInput, Planner } from "@posthaste/dead-letters/planner";
+import { isOver } from "@posthaste/dead-letters/replay-runner";
+import { type HeldPlan, noSuchPlan, type ReplayStore } from "@posthaste/dead-letters/replay-store";
+import type { ReportedCount, ReportedCounts } from "@posthaste/dead-letters/reported-counts";
 import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
 import { createId } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { invalidInput, Problem } from "@posthaste/http-kit/problem";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import { assertDeliveriesKnown } from "./dead-letter-judge.ts";
-import type { MadePlan, PlanInput, Planner } from "./planner.ts";
-import { isOver } from "./replay-runner.ts";
-import { type HeldPlan, noSuchPlan, type ReplayStore } from "./replay-store.ts";
-import type { ReportedCount, ReportedCounts } from "./reported-counts.ts";
 
 /** How long an answer waits for the runner to obey, in ms. */
 const SETTLE_MS = 2000;

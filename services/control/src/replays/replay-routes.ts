@@ -1,13 +1,13 @@
 /** The routes of replays: to plan, start, look at and stop them. */
 
+import { replayOutcomes } from "@posthaste/dead-letters/replay-outcomes";
+import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
 import { pageOf, pageQuery } from "@posthaste/http-kit/page";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import { deadLetterInput, filterFrom } from "../dead-letters/dead-letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
-import { replayOutcomes } from "./replay-outcomes.ts";
-import type { HeldPlan } from "./replay-store.ts";
 import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts";
 
 const replayInput = z.strictObject({

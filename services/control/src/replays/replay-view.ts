@@ -1,12 +1,12 @@
 /** Plans and replays as the API shows them. */
 import { nextOffset, REPLAY_STATES, replayState, SKIP_CAUSES, type SkipCause } from "@posthaste/core/replay/replay";
 import { PLAN_PURPOSES, type ReplayPlan } from "@posthaste/core/replay/replay-plan";
+import type { MadePlan } from "@posthaste/dead-letters/planner";
+import type { ReplayOutcomes } from "@posthaste/dead-letters/replay-outcomes";
+import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
+import type { ReportedCount } from "@posthaste/dead-letters/reported-counts";
 import { z } from "zod";
 import { deadLetterFilter, viewFilter } from "../dead-letters/dead-letter-query.ts";
-import type { MadePlan } from "./planner.ts";
-import type { ReplayOutcomes } from "./replay-outcomes.ts";
-import type { HeldPlan } from "./replay-store.ts";
-import type { ReportedCount } from "./reported-counts.ts";
 
 const time = z.iso.datetime();
 

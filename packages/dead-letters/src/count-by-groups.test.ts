@@ -1,4 +1,5 @@
 /** Rules: PL3 of planner.ts, for a count by groups, and LK1 and LK2 of group-counts.ts. */
+
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { type DeadLetterRows, eachRow } from "@posthaste/read-model/dead-letter-row";
 import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
@@ -23,9 +24,9 @@ import {
   reportedBy,
   storeOf,
   withoutGroups,
-} from "../../test/counted-dead-letters.ts";
-import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
+} from "../test/counted-dead-letters.ts";
 import { countRows } from "./count-by-rows.ts";
+import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 
 const NEVER = new AbortController().signal;

@@ -13,8 +13,8 @@ import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows"
 import { isEntrySuppressed } from "@posthaste/read-model/listed-users";
 import type { MessageOutcome } from "@posthaste/read-model/projection";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import { type FoundDeadLetter, isDeadLetterSuppressed } from "../dead-letters/dead-letter-reader.ts";
-import type { ListedDeadLetter } from "../dead-letters/listed-dead-letters.ts";
+import { type FoundDeadLetter, isDeadLetterSuppressed } from "./dead-letter-reader.ts";
+import type { ListedDeadLetter } from "./listed-dead-letters.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
 
 /** How many message ids one query of the delivery log has. */

@@ -18,16 +18,11 @@ import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter
 import type { PlanCounting, PlannedRange, PlanPurpose, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Clock } from "@posthaste/core/time";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { type DeadLetterReaderOptions, readDeadLetters } from "../dead-letters/dead-letter-reader.ts";
-import type { DeadLetterTopic } from "../dead-letters/dead-letter-topic.ts";
-import {
-  type DeadLettersReadModel,
-  heldRanges,
-  listedDeadLetters,
-  someListed,
-} from "../dead-letters/listed-dead-letters.ts";
 import { countRows, isCountedByRows } from "./count-by-rows.ts";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
+import { type DeadLetterReaderOptions, readDeadLetters } from "./dead-letter-reader.ts";
+import type { DeadLetterTopic } from "./dead-letter-topic.ts";
+import { type DeadLettersReadModel, heldRanges, listedDeadLetters, someListed } from "./listed-dead-letters.ts";
 import { MAX_PLACES_BYTES } from "./place-set.ts";
 import { type CountedPlan, type DeadLetterCount, PlanCount } from "./plan-count.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";

@@ -9,7 +9,7 @@ import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { lastOffset, lengthOfRows } from "@posthaste/read-model/dead-letter-row";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
-import { type DeadLettersReadModel, listedFrom } from "../dead-letters/listed-dead-letters.ts";
+import { type DeadLettersReadModel, listedFrom } from "./listed-dead-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
 
 const PROJECTION = "dead_letters";

@@ -6,12 +6,12 @@ import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import { ofEach, Store } from "@posthaste/read-model/store";
 import fc from "fast-check";
-import type { DeadLettersReadModel } from "../src/dead-letters/listed-dead-letters.ts";
-import { DeadLetterJudge, type KnownDestination } from "../src/replays/dead-letter-judge.ts";
-import { PlaceSet } from "../src/replays/place-set.ts";
-import type { PlanCount, PlanCountParts } from "../src/replays/plan-count.ts";
-import { PastPlans } from "../src/replays/plan-dead-letters.ts";
-import type { HeldPlan } from "../src/replays/replay-store.ts";
+import { DeadLetterJudge, type KnownDestination } from "../src/dead-letter-judge.ts";
+import type { DeadLettersReadModel } from "../src/listed-dead-letters.ts";
+import { PlaceSet } from "../src/place-set.ts";
+import type { PlanCount, PlanCountParts } from "../src/plan-count.ts";
+import { PastPlans } from "../src/plan-dead-letters.ts";
+import type { HeldPlan } from "../src/replay-store.ts";
 
 const NOW_MS = 1000;
 const PARTITIONS = [0, 1];

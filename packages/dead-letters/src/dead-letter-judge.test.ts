@@ -2,8 +2,8 @@
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { PosthasteError } from "@posthaste/core/errors";
 import { expect, it } from "vitest";
-import type { FoundDeadLetter } from "../dead-letters/dead-letter-reader.ts";
 import { DeadLetterJudge } from "./dead-letter-judge.ts";
+import type { FoundDeadLetter } from "./dead-letter-reader.ts";
 import { PastPlans } from "./plan-dead-letters.ts";
 
 const found = (destinationId: string): FoundDeadLetter => {

@@ -10,11 +10,11 @@ import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
 import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
 import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
-import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
 import type { DeadLetterJudge, GroupJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";
 import type { PastPlans } from "./plan-dead-letters.ts";
+import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 const SAMPLES = 3;
 /** The most counts by destination, reason, error and type that are answered, the largest. */

@@ -9,10 +9,10 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type DeadLettersReadModel, heldRanges, someListed } from "../src/dead-letters/listed-dead-letters.ts";
-import type { JudgedDeadLetter } from "../src/replays/dead-letter-judge.ts";
-import { PastPlans } from "../src/replays/plan-dead-letters.ts";
-import { type MadePlan, Planner } from "../src/replays/planner.ts";
+import type { JudgedDeadLetter } from "../src/dead-letter-judge.ts";
+import { type DeadLettersReadModel, heldRanges, someListed } from "../src/listed-dead-letters.ts";
+import { PastPlans } from "../src/plan-dead-letters.ts";
+import { type MadePlan, Planner } from "../src/planner.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

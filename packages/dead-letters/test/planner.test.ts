@@ -5,12 +5,12 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type DeadLetterReaderOptions, readDeadLetters } from "../src/dead-letters/dead-letter-reader.ts";
-import type { DeadLettersReadModel } from "../src/dead-letters/listed-dead-letters.ts";
-import type { JudgedDeadLetter, Judging } from "../src/replays/dead-letter-judge.ts";
-import { PlaceSet } from "../src/replays/place-set.ts";
-import { PastPlans } from "../src/replays/plan-dead-letters.ts";
-import { type PlanInput, Planner } from "../src/replays/planner.ts";
+import type { JudgedDeadLetter, Judging } from "../src/dead-letter-judge.ts";
+import { type DeadLetterReaderOptions, readDeadLetters } from "../src/dead-letter-reader.ts";
+import type { DeadLettersReadModel } from "../src/listed-dead-letters.ts";
+import { PlaceSet } from "../src/place-set.ts";
+import { PastPlans } from "../src/plan-dead-letters.ts";
+import { type PlanInput, Planner } from "../src/planner.ts";
 
 const ALL: PlanInput = { purpose: "replay", filter: {}, again: false, ratePerSecond: null };
 const MANY = 20_000;

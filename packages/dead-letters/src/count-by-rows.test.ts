@@ -1,4 +1,5 @@
 /** Rules: PL3 of planner.ts, for a count by rows, and NR2 of dead-letter-rows.ts. */
+
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import { textHash } from "@posthaste/read-model/dead-letter-row";
@@ -20,9 +21,9 @@ import {
   reportedBy,
   storeOf,
   withoutGroups,
-} from "../../test/counted-dead-letters.ts";
-import { listedDeadLetters } from "../dead-letters/listed-dead-letters.ts";
+} from "../test/counted-dead-letters.ts";
 import { countRows, isCountedByRows } from "./count-by-rows.ts";
+import { listedDeadLetters } from "./listed-dead-letters.ts";
 import { PlanCount } from "./plan-count.ts";
 import type { HeldPlan } from "./replay-store.ts";
 

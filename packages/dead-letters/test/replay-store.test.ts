@@ -11,7 +11,7 @@ import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { openReplayStore, type ReplayStore } from "../src/replays/replay-store.ts";
+import { openReplayStore, type ReplayStore } from "../src/replay-store.ts";
 
 const PLAN: ReplayPlan = {
   ...{ purpose: "replay", want: "running", filter: {}, again: false, ratePerSecond: null, topicId: null, ranges: [] },

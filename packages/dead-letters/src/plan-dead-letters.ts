@@ -5,10 +5,10 @@ import { nextOffset } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { DeadLetterRow } from "@posthaste/read-model/dead-letter-row";
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
-import type { DeadLetterTopic } from "../dead-letters/dead-letter-topic.ts";
-import { type RowFilter, rowFilter } from "../dead-letters/row-filter.ts";
+import type { DeadLetterTopic } from "./dead-letter-topic.ts";
 import { PlaceSet } from "./place-set.ts";
 import type { HeldPlan, ReplayStore } from "./replay-store.ts";
+import { type RowFilter, rowFilter } from "./row-filter.ts";
 
 export type DeadLetterTest = (deadLetter: DeadLetterFacts) => boolean;
 /** The test of a dead letter by its row; null where only the whole dead letter tells. */
