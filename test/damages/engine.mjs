@@ -281,11 +281,10 @@ export const ENGINE = [
     "topicId }, offset) > offset;",
   ),
   rebalance("C7: an accepted loss forgets what was finished behind it", "({ to }) => to > start);", "() => false);"),
-  damagesOf("services/control/src/losses/lost-delivery.ts", "services/control/src/losses/losses.test.ts")(
-    "why: a delivery that waits behind a gap is called lost",
-    "verdict.dueAtMs - delayMs <= beforeMs && ",
-    "",
-  ),
+  damagesOf(
+    "services/control/src/operations/losses/lost-delivery.ts",
+    "services/control/src/operations/losses/losses.test.ts",
+  )("why: a delivery that waits behind a gap is called lost", "verdict.dueAtMs - delayMs <= beforeMs && ", ""),
   damagesOf("packages/configuration/src/written-records.ts", "packages/configuration/src/written-records.test.ts")(
     "S4: a change from a base that was changed stands",
     "before === undefined || before.revision === base;",

@@ -15,9 +15,9 @@ import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
 import { openConsole } from "./console/open-console.ts";
 import { EXAMPLES } from "./examples/examples.ts";
-import { closeParts, openParts, type Parts } from "./parts.ts";
-import { openRoutes } from "./routes.ts";
-import { askServices, tablesState } from "./service-readiness.ts";
+import { askServices, tablesState } from "./health/doctor/service-readiness.ts";
+import { closeParts, openParts, type Parts } from "./parts/parts.ts";
+import { openRoutes } from "./parts/routes.ts";
 
 /** A write that waits this many ms for the brokers makes control unready. */
 const STALLED_MS = 5000;

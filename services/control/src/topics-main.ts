@@ -23,7 +23,7 @@ import { ConfigError, duration, durations, readConfig, wholeNumber } from "@post
 import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
 import { z } from "zod";
-import { replicationAdvice } from "./topics/replication-advice.ts";
+import { replicationAdvice } from "./health/topics/replication-advice.ts";
 
 const settings = withConnections({
   POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),

@@ -9,7 +9,7 @@ import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
+import { ROUTE_NEEDS } from "../src/configuration/access/route-needs.ts";
 import { EXAMPLES } from "../src/examples/examples.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";

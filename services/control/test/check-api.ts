@@ -10,7 +10,7 @@ import { SCOPES } from "@posthaste/core/access/scope";
 import { scopesOf } from "@posthaste/http-kit/admit";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { runSchemathesis } from "@posthaste/testkit/schemathesis";
-import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
+import { ROUTE_NEEDS } from "../src/configuration/access/route-needs.ts";
 import { readOpenApi, startTestControl, type TestControl } from "./control.ts";
 
 const EXAMPLES = process.argv[2] ?? "20";

@@ -12,7 +12,7 @@ import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/k
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sourceAudit } from "../src/sources/source-audit.ts";
+import { sourceAudit } from "../src/configuration/sources/source-audit.ts";
 
 let topics: TestTopics;
 let codec: Codec<Source>;

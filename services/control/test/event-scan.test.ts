@@ -7,7 +7,7 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import { attemptAt, createLogWriter, deadLetterAt, deferralAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEvent } from "../src/bare-event.ts";
+import { bareEvent } from "../src/configuration/sources/bare-event.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
 const RETRY_MS = 10_000;

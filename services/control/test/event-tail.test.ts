@@ -9,7 +9,7 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { remakeTopic } from "@posthaste/testkit/topics";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { EventTail, type EventTailOptions, type WatchedEvents } from "../src/sources/event-tail.ts";
+import { EventTail, type EventTailOptions, type WatchedEvents } from "../src/configuration/sources/event-tail.ts";
 
 let topics: TestTopics;
 let codec: Codec<Event>;

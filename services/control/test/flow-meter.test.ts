@@ -3,7 +3,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { FlowMeter } from "../src/health/flow-meter.ts";
+import { FlowMeter } from "../src/health/health/flow-meter.ts";
 
 let topics: TestTopics;
 beforeAll(async () => {

@@ -9,9 +9,9 @@ import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEvent } from "../src/bare-event.ts";
-import { openPipelineSearch, type PipelineSearch } from "../src/pipeline/pipeline-search.ts";
-import { unfinishedOfGroups, unfinishedRanges } from "../src/pipeline/unfinished-range.ts";
+import { bareEvent } from "../src/configuration/sources/bare-event.ts";
+import { openPipelineSearch, type PipelineSearch } from "../src/operations/pipeline/pipeline-search.ts";
+import { unfinishedOfGroups, unfinishedRanges } from "../src/operations/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 
 const PARTITIONS = 2;

@@ -8,7 +8,7 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sendSample } from "../src/sources/sample-call.ts";
+import { sendSample } from "../src/configuration/sources/sample-call.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 
 const NOW_MS = Math.floor(Date.now() / 1000) * 1000;

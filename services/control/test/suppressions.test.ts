@@ -12,8 +12,8 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { SuppressionExpiry } from "../src/suppressions/suppression-expiry.ts";
-import { SuppressionWriter } from "../src/suppressions/suppression-writer.ts";
+import { SuppressionExpiry } from "../src/operations/suppressions/suppression-expiry.ts";
+import { SuppressionWriter } from "../src/operations/suppressions/suppression-writer.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
 let topics: TestTopics;

@@ -5,7 +5,7 @@ import { scopesOf } from "@posthaste/http-kit/admit";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROUTE_NEEDS } from "../src/access/route-needs.ts";
+import { ROUTE_NEEDS } from "../src/configuration/access/route-needs.ts";
 import { ADMIN_TOKEN, type Answer, startTestControl, type TestControl } from "./control.ts";
 import { type DescribedOperation, describedOperations } from "./described-operations.ts";
 import { control, other, topics, useControls } from "./use-control.ts";

@@ -2,7 +2,7 @@
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { againMs, TopicEnd } from "../src/sources/topic-end.ts";
+import { againMs, TopicEnd } from "../src/configuration/sources/topic-end.ts";
 
 let topics: TestTopics;
 beforeAll(async () => {

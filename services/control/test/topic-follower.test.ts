@@ -9,7 +9,10 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { watchFetches } from "@posthaste/testkit/fetch-watch";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { MembershipFollower, type MembershipFollowerOptions } from "../src/audiences/membership-follower.ts";
+import {
+  MembershipFollower,
+  type MembershipFollowerOptions,
+} from "../src/configuration/audiences/membership-follower.ts";
 
 /** Of a topic that is no more. */
 const OLD_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ";

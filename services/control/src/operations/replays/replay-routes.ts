@@ -1,0 +1,108 @@
+/** The routes of replays: to plan, start, look at and stop them. */
+
+import { replayOutcomes } from "@posthaste/dead-letters/replay-outcomes";
+import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
+import { pageOf, pageQuery } from "@posthaste/http-kit/page";
+import { defineRoute, type Route } from "@posthaste/http-kit/route";
+import type { ReadModel } from "@posthaste/read-model/read-model";
+import { z } from "zod";
+import { deadLetterInput, filterFrom } from "./dead-letter-query.ts";
+import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
+import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts";
+
+const replayInput = z.strictObject({
+  plan: z.string().optional().describe("Starts what a dry run counted: those and no others are sent."),
+  ...deadLetterInput,
+  again: z.boolean().default(false).describe("Those too that were delivered since or replayed before."),
+  ratePerSecond: z.number().positive().max(1_000_000).optional().describe("Deliveries a second at the most."),
+  dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),
+});
+
+/** The acts on a replay that was started. */
+const ACTS = {
+  pause: "Stop a replay until it is resumed",
+  resume: "Go on with a replay that is paused",
+  cancel: "Stop a replay for good: what was sent stays sent",
+} as const;
+
+export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel, "replayed">): readonly Route[] {
+  const viewAll = (held: readonly HeldPlan[]) => viewReplays(readModel, held);
+  const viewOne = async (held: HeldPlan) => (await viewAll([held]))[0] ?? viewReplay(held, null);
+  const named = { name: "Replay", schema: replayAnswer };
+  return [
+    defineRoute({
+      method: "POST",
+      path: "/v1/dead-letters/replay",
+      operation: "replayDeadLetters",
+      summary: "Send dead letters again, which stay in their topic: counted first, then sent by the plan",
+      isLong: true,
+      body: { name: "ReplayInput", schema: replayInput },
+      answer: {
+        status: 202,
+        description: "It is planned, or has begun.",
+        body: { name: "ReplayStart", schema: planAnswer },
+      },
+      refusals: ["not_found", "conflict"],
+      handle: async ({ body, signal, by }) => {
+        const { plan: planId, dryRun, ratePerSecond, again, ...asked } = body;
+        if (planId !== undefined) {
+          assertPlanAlone(body);
+          const { id, plan } = await handlers.start(planId, { purpose: "replay", by, ratePerSecond });
+          return viewPlan({ plan, counts: [] }, { id, planId: null });
+        }
+        const input = {
+          purpose: "replay",
+          filter: filterFrom(asked),
+          again,
+          ratePerSecond: ratePerSecond ?? null,
+        } as const;
+        const { id, made } = await handlers.plan(input, signal);
+        if (dryRun || id === null) return viewPlan(made, { id: null, planId: id });
+        await handlers.start(id, { purpose: "replay", by });
+        return viewPlan(made, { id, planId: null });
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/replays",
+      operation: "listReplays",
+      summary: "Replays, oldest first; they are kept for 14 days after their end",
+      query: pageQuery,
+      answer: { status: 200, description: "One page.", body: { name: "ReplayPage", schema: pageOf(replayAnswer) } },
+      handle: async ({ query }) => {
+        const page = handlers.list(query);
+        return { ...page, data: await viewAll(page.data) };
+      },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/replays/{id}",
+      operation: "getReplay",
+      summary: "How far a replay is",
+      answer: { status: 200, description: "The replay, or the plan of one.", body: named },
+      refusals: ["not_found"],
+      handle: async ({ params }) => viewOne(await handlers.find(params.id)),
+    }),
+    ...(["pause", "resume", "cancel"] as const).map((act) =>
+      defineRoute({
+        method: "POST",
+        path: `/v1/replays/{id}/${act}` as const,
+        operation: `${act}Replay`,
+        summary: ACTS[act],
+        answer: { status: 200, description: "The replay, when that has happened.", body: named },
+        refusals: ["not_found", "conflict"],
+        handle: async ({ params, by }) => viewOne(await handlers.act(params.id, act, by)),
+      }),
+    ),
+  ];
+}
+
+/** The replays with the outcomes of their deliveries. */
+async function viewReplays(
+  readModel: Pick<ReadModel, "replayed">,
+  held: readonly HeldPlan[],
+): Promise<z.input<typeof replayAnswer>[]> {
+  const ids = held.map(({ id }) => id);
+  const outcomes = await replayOutcomes(readModel, ids);
+  return held.map((each) => viewReplay(each, outcomes?.get(each.id) ?? null));
+}

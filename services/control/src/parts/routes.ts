@@ -1,0 +1,111 @@
+/** Every route of control, in the order of `/openapi.json`. */
+import type { Clock } from "@posthaste/core/time";
+import type { Route } from "@posthaste/http-kit/route";
+import type { Readiness } from "@posthaste/runtime/admin-server";
+import { registryAccess } from "@posthaste/runtime/connection-settings";
+import type { ControlConfig } from "../config.ts";
+import { auditRoutes } from "../configuration/audit/audit-routes.ts";
+import { configRevisions } from "../configuration/audit/config-revisions.ts";
+import { ResendAuthors } from "../configuration/audit/resend-authors.ts";
+import { catalogRoutes } from "../configuration/destinations/catalog-routes.ts";
+import { destinationRoutes } from "../configuration/destinations/destination-routes.ts";
+import { destinationSecretRoutes } from "../configuration/destinations/secret-routes.ts";
+import { destinationTestRoutes } from "../configuration/destinations/test-routes.ts";
+import { sourceRoutes } from "../configuration/sources/source-routes.ts";
+import { DeadLetterExport } from "../delivery-log/deliveries/dead-letter-export.ts";
+import { deadLetterExportRoutes } from "../delivery-log/deliveries/dead-letter-export-routes.ts";
+import { deadLetterRoutes } from "../delivery-log/deliveries/dead-letter-routes.ts";
+import { deliveryRoutes } from "../delivery-log/deliveries/delivery-routes.ts";
+import { latestRoutes } from "../delivery-log/deliveries/latest-routes.ts";
+import { liveDeliveryState } from "../delivery-log/events/live-delivery-state.ts";
+import { openEvents } from "../delivery-log/events/open-events.ts";
+import { liveRoutes } from "../delivery-log/live/live-routes.ts";
+import { createOpenFeeds } from "../delivery-log/live/live-topics.ts";
+import { configuredTopics, openDoctor } from "../health/doctor/open-doctor.ts";
+import { suppressedKeyCheck } from "../operations/suppressions/suppressed-key.ts";
+import type { Parts } from "./parts.ts";
+
+export interface RoutesOptions {
+  readonly config: ControlConfig;
+  readonly clock: Clock;
+  /** The readiness that `/readyz` answers. */
+  readonly readiness: () => Promise<Readiness>;
+}
+
+/** Resolves when the codecs that the routes of events need are open. */
+export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<readonly Route[]> {
+  const { config, clock, readiness } = options;
+  const { connection, names, sources, destinations, readModel, deadLetters, replays, health } = parts;
+  const { suppressed } = parts.deletions;
+  const authors = new ResendAuthors(parts.audit.auditLog, clock.nowMs);
+  return [
+    ...catalogRoutes(),
+    ...sourceRoutes({ sources, clock }),
+    ...parts.sourceCalls.routes,
+    ...parts.testReceivers.routes,
+    ...destinationRoutes({ destinations, sources, clock }),
+    ...destinationSecretRoutes({ destinations, sources, clock }),
+    ...destinationTestRoutes({ destinations, sender: parts.sender, clock }),
+    ...parts.deletions.routes,
+    ...(await openEventRoutes(parts, authors, options)),
+    ...deliveryRoutes(readModel, suppressed),
+    ...latestRoutes({ readModel, suppressed, authors, nowMs: clock.nowMs }),
+    ...parts.resends.routes,
+    ...deadLetterRoutes(deadLetters),
+    ...deadLetterExportRoutes(
+      new DeadLetterExport({ ...replays.reading, suppressed, past: replays.past }),
+      deadLetters,
+    ),
+    ...replays.routes,
+    ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
+    ...openDoctor({
+      ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth },
+      ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
+      reported: configuredTopics(config),
+      losses: parts.losses,
+    }),
+    ...parts.losses.routes,
+    ...parts.audiences.routes,
+    ...parts.unreadable.routes,
+    ...parts.access.routes,
+    ...auditRoutes({
+      ...{ auditLog: parts.audit.auditLog, nowMs: clock.nowMs },
+      revisions: configRevisions({ sources, readModel }),
+    }),
+    ...streamRoutes(parts, clock),
+  ];
+}
+
+function openEventRoutes(
+  parts: Parts,
+  authors: ResendAuthors,
+  { config, clock }: RoutesOptions,
+): Promise<readonly Route[]> {
+  const { names, connection, openCodec, sources, destinations, readModel, deadLetters, audit, health } = parts;
+  const { suppressed, stopping } = parts.deletions;
+  return openEvents({
+    ...{ connection, openCodec, names, sources, destinations, readModel, deadLetters, suppressed, stopping, clock },
+    ...{
+      authors,
+      audit: audit.auditLog,
+      keepMs: config.POSTHASTE_DELIVERY_LOG_KEEP,
+    },
+    logSettings: () => health.reportedHealth.book.processes(),
+    beside: liveDeliveryState(names, health.reportedHealth.book),
+    lostOf: parts.losses.lostOf,
+  });
+}
+
+function streamRoutes(parts: Parts, clock: Clock): readonly Route[] {
+  const { readModel, deadLetters, audit, replays, health, sources, sourceCalls, metrics } = parts;
+  const { suppressed } = parts.deletions;
+  return liveRoutes({
+    openFeeds: createOpenFeeds({
+      ...{ readModel, deadLetters, audit: audit.live, replays: replays.live, health: health.live },
+      isSuppressed: suppressedKeyCheck(suppressed),
+      calls: { sources, tail: sourceCalls.tail, suppressed },
+    }),
+    onOpen: (streams) => metrics.liveStreams.set(streams),
+    clock,
+  });
+}
