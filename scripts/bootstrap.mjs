@@ -1,5 +1,5 @@
-// What every script here begins with: the installed packages and Node 24. No dependencies, and runs on Node 20, since
-// it runs before anything is installed.
+// The begin of every script here: the installed packages and Node 24. No dependencies, and runs on Node 20, since it
+// runs before anything is installed.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -38,7 +38,7 @@ export function install() {
   }
 }
 
-/** True when npm's own list of what it installed agrees with the lock file. */
+/** True when npm's own list of installed packages agrees with the lock file. */
 function isInstalled() {
   const lock = readPackages(join(root, "package-lock.json"));
   const installed = readPackages(join(root, "node_modules", ".package-lock.json"));
@@ -59,7 +59,7 @@ function readPackages(file) {
   }
 }
 
-/** The environment of what is started here: Node 24 and the project's tools come first on the path. */
+/** The environment of processes that are started here: Node 24 and the project's tools come first on the path. */
 export function environment(extra = {}) {
   return {
     ...process.env,
@@ -71,9 +71,9 @@ export function environment(extra = {}) {
 }
 
 /**
- * Of Node: what it compiled of a source, for the next process that imports it, which then needs half the processor time
- * to start, and neither loads the compiler that takes types away nor holds its memory: some 40 MB of control, of which
- * each thread has its own.
+ * Of Node: its compiled form of a source, for the next process that imports it, which then needs half the processor
+ * time to start, and neither loads the compiler that takes types away nor holds its memory: some 40 MB of control, of
+ * which each thread has its own.
  */
 const compileCache = join(root, "node_modules/.cache/posthaste-compiled");
 

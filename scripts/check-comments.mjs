@@ -16,13 +16,6 @@ const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 
 /** The percentage of sentences with a headless clause that a package may have. Lower a limit when its share falls. */
 const LIMITS = {
-  "packages/cli": 26,
-  "packages/console": 37,
-  "packages/local-stack": 9,
-  "packages/testbed": 22,
-  "packages/testkit": 21,
-  "packages/tooling": 6,
-  scripts: 17,
   "services/control": 14,
   test: 27,
 };

@@ -1,5 +1,5 @@
-// npm run verify: a rule, such as C4, has one owner, and its letters belong to one folder, so that whoever reads the
-// letters anywhere finds the one place that explains them.
+// npm run verify: a rule, such as C4, has one owner, and its letters belong to one folder, so that the letters anywhere
+// lead to the one place that explains them.
 //  - A comment defines a rule by an item of its list: two letters at the most, a number, and two spaces before the
 //    text. docs/design.md defines the rules that all of the project keeps to: the rule in bold.
 //  - A comment or a test's name cites it. A rule of docs/design.md is cited as it is; a file that cites another file's
@@ -20,7 +20,7 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm;
 const DEFINITION = /^\s*(?:\*|\/\/)\s+([A-Z]{1,2}\d{1,2}) {2}\S/gm;
 const DESIGN_DEFINITION = /\*\*([A-Z]\d{1,2})\*\*/g;
 const CITATION = /(?<![\w$./%"`-])[A-Z]{1,2}\d{1,2}(?![\w$"`(-])/g;
-/** What a test's name begins with, `C4, C7: ...`, or ends with, `... (C7)`. */
+/** The begin of a test's name, `C4, C7: ...`, or its end, `... (C7)`. */
 const TEST_NAME = /\b(?:it|describe|test)\b[^"`;]{0,400}?["`]((?:[^"`\n]|`settle: [^`]+`)*)["`]/g;
 const TEST_CITATION =
   /^([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*):|\(([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*)\)/g;

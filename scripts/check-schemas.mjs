@@ -1,15 +1,15 @@
-// npm run verify: each schema reads what the committed ones wrote, as our codecs would read it: those of the commit
+// npm run verify: each schema reads the records of the committed ones, as our codecs would read them: of the commit
 // that the branch left main at, of the last commit, and of the one before it. A topic holds records of every one of
-// them. And an enum of what is read by others, or by an older release, has a default for a word that comes later.
-// node scripts/check-schemas.mjs [FOLDER]   The last line says what was compared, or that there is no history to
-// compare with; the exit code is 1 for a schema that does not read its predecessor.
+// them. An enum that others or an older release read has a default for a word that comes later.
+// node scripts/check-schemas.mjs [FOLDER]   The last line names the compared commits, or says that there is no history
+// to compare with; the exit code is 1 for a schema that does not read its predecessor.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { root } from "./bootstrap.mjs";
 
-/** Whose enums an older reader may meet with a word that it does not know. */
+/** Schemas whose enums an older reader may meet with a word that it does not know. */
 const READ_BY_OLDER = ["attempt-batch.avsc", "dead-letter.avsc", "delivery.avsc", "unrouted-events.avsc"];
 
 const avro = createRequire(new URL("../packages/kafka/package.json", import.meta.url))("avsc");
@@ -50,7 +50,7 @@ if (bases.length === 0) console.log("note: there is no git history here: the sch
 else console.log(`${compared} schemas of ${bases.length} commits compared`);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-/** Null where the one reads what the other wrote. */
+/** Null where the one reads the records of the other. */
 function refusal(text, committed) {
   try {
     const [reader, writer] = [text, committed].map((each) => avro.Type.forSchema(JSON.parse(each)));

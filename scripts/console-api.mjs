@@ -1,5 +1,5 @@
 // npm run console:api: the copy of control's OpenAPI document that the console is typed by, and those types, made anew
-// by the two tests that hold them to what control serves.
+// by the two tests that hold them to the document that control serves.
 import { exitCode, install, spawnNode } from "./bootstrap.mjs";
 
 install();

@@ -46,7 +46,7 @@ function settings() {
     plugins: [fileURLToPath(import.meta.resolve("@stryker-mutator/vitest-runner"))],
     mutate:
       files.length > 0 ? files.map((file) => `src/${file}`) : ["src/**/*.ts", "!src/**/*.test.ts", "!src/main.ts"],
-    // What a message says is no rule.
+    // The text of a message is no rule.
     mutator: { excludedMutations: ["StringLiteral"] },
     // A damage that runs for ever is found by this, so it needs no long wait; longer than a test may take
     // (packages/tooling/vitest.ts).
@@ -70,8 +70,8 @@ function print({ files: mutated }) {
   for (const [path, { source, mutants }] of Object.entries(mutated)) {
     const lines = source.split("\n");
     const of = (...states) => mutants.filter(({ status }) => states.includes(status));
-    // What ran for ever was seen to; what ran out of time may have been slow only, and is to be judged as what survived
-    // is.
+    // A mutant that ran for ever was seen to; a mutant that ran out of time may have been slow only, and is to be
+    // judged as a survivor is.
     const isSlow = ({ status, statusReason }) => status === "Timeout" && !statusReason?.startsWith("Hit limit");
     for (const mutant of mutants) {
       const { location, replacement, mutatorName, status } = mutant;

@@ -1,4 +1,4 @@
-// npm start: installs what is missing, builds the web pages where their sources changed, then runs the local command
+// npm start: installs missing packages, builds the web pages where their sources changed, then runs the local command
 // under Node 24.
 import { isBuilt } from "../packages/console/build/sources.mjs";
 import { exitCode, install, passSignals, spawnNode } from "./bootstrap.mjs";

@@ -18,7 +18,7 @@ const SLOW_MS = 10_000;
 
 /** The projects of the unit ring (packages/tooling/test-files.ts). */
 const UNIT_PROJECTS = ["unit", "unit-alone", "console"];
-/** Of what runs beside the tests over a broker: these wait much, and go first where both have work. */
+/** For processes beside the tests over a broker: these wait much, and go first where both have work. */
 const LOWER_PRIORITY = 5;
 /** Files of the long ring alone, and files with a long form. */
 const LONG_FILES = [
@@ -74,7 +74,7 @@ function folderOf(name) {
   return folder ?? name;
 }
 
-/** What keeps cores busy runs beside what waits for brokers. */
+/** Work that keeps cores busy runs beside work that waits for brokers. */
 async function runWhole() {
   // Both parts need the built pages, and neither is to build them while the other one does.
   if (!isBuilt() && (await exitCode(spawnNode(["packages/console/build/main.ts"]))) !== 0) counts.failed += 1;
@@ -96,7 +96,7 @@ async function runWhole() {
 async function runSome() {
   const ofVitest = filters.filter((filter) => filter !== GO_CLIENT);
   if (filters.length === 0 || ofVitest.length > 0) {
-    // A long form measures what it does to the brokers, alone.
+    // A long form measures its effect on the brokers, alone.
     const workers = ring === "--long" ? ["--maxWorkers=1"] : [];
     const units = ring === "--unit" ? [...unitProjects(), "--exclude=**/test/browser/**"] : [];
     await runVitest([...units, ...workers, ...ofVitest], ring === "--long" ? { POSTHASTE_LONG: "true" } : {});
@@ -109,7 +109,7 @@ function unitProjects() {
   return UNIT_PROJECTS.map((name) => `--project=${name}`);
 }
 
-/** `isBeside`: it says at its end what it has to say, and all at once. */
+/** `isBeside`: it prints its output at its end, all at once. */
 async function runVitest(args, env, { isBeside = false } = {}) {
   const report = join(reports, `vitest-${isBeside ? "beside" : "first"}.json`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];

@@ -34,7 +34,7 @@ for (const [title, command, args] of STEPS) {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (status === 0) {
     console.log(`ok      ${title} (${seconds} s)`);
-    // What a check could not look at is said though it passed.
+    // Parts that a check could not look at are named though it passed.
     for (const [line] of (stdout ?? "").matchAll(/^note: .*$/gm)) console.log(`        ${line}`);
     continue;
   }

@@ -1,4 +1,4 @@
-/** A test that writes to the console fails: what matters is asserted, and the rest is noise in everyone's report. */
+/** A test that writes to the console fails: relevant output is asserted, and the rest is noise in everyone's report. */
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
 const METHODS = ["log", "info", "warn", "error", "debug"] as const;

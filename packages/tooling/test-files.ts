@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** In-process tests: no broker and no browser. Those of a package's `test/` open sockets of their own process. */
+/**
+ * In-process tests: no broker and no browser. The tests of a package's `test/` that open sockets of their own process.
+ */
 export const UNIT_TESTS: readonly string[] = [
   "packages/*/src/**/*.test.ts",
   "services/*/src/**/*.test.ts",

@@ -1,6 +1,6 @@
 /**
  * Runs commands for a test of another package, one for each line of its standard input: a JSON object with `args` and
- * the options of `runCommand`. What came of it is a line of its output, as JSON. A process for each would cost a test a
+ * the options of `runCommand`. The result is a line of its output, as JSON. A process for each would cost a test a
  * quarter of a second of CPU.
  */
 import { createInterface } from "node:readline";

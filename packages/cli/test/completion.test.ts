@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { BINARY } from "./fake-control.ts";
 import { runCommand } from "./test-terminal.ts";
 
-/** What is offered for the last of these words. */
+/** The completions of the last of these words. */
 async function offered(...words: string[]): Promise<string[]> {
   const { code, stdout, stderr } = await runCommand(["complete", "--", ...words]);
   expect([code, stderr]).toEqual([0, ""]);

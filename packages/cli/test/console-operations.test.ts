@@ -9,7 +9,7 @@ const CONSOLE = fileURLToPath(new URL("../../console/src", import.meta.url));
 /** As the sources of the pages name an operation, one that is chosen at its last step by a name too. */
 const OPERATION = /["`]((?:GET|POST|PUT|PATCH|DELETE) \/v1\/[^"`?]*)["`]/g;
 
-/** By what the pages ask control for: the command that does the same. */
+/** By the operation that the pages ask control for: the command that does the same. */
 const COMMANDS: Readonly<Record<string, string>> = {
   "GET /v1/audiences": "audiences list",
   "POST /v1/audiences": "audiences create",
@@ -73,7 +73,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "GET /v1/unreadable": "dead-letters unreadable list",
 };
 
-/** Of a browser alone: its session, the token that it gives to a terminal, what can be connected. */
+/** Of a browser alone: its session, the token that it gives to a terminal, the kinds of connections. */
 const OF_A_BROWSER = [
   ...["GET /v1/session", "POST /v1/session", "DELETE /v1/session", "POST /v1/session/token", "GET /v1/catalog"],
 ];

@@ -1,4 +1,4 @@
-/** The table of exit codes: each by what leads to it, as a process ends with it. */
+/** The table of exit codes: each by a situation that leads to it, as a process ends with it. */
 import { readFile } from "node:fs/promises";
 import { eventually } from "@posthaste/testkit/eventually";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const refused = (status: number) => () => command.control.script(GET, { detail: 
 
 interface Way {
   readonly args: readonly string[];
-  /** What control is told to answer. */
+  /** Control's answers, by script. */
   readonly script?: () => void;
   readonly options?: () => RunOptions;
 }
@@ -72,7 +72,7 @@ const rows = Object.entries(WAYS).flatMap(([name, ways]) =>
     isProcess: index === 0,
   })),
 );
-/** That which leads to a code first, as a process of its own. */
+/** The situation that leads to a code first, as a process of its own. */
 const asProcess = (args: readonly string[], { env, ...options }: RunOptions = {}) =>
   runBinary([...args, "--url", command.control.url], { ...options, env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
 

@@ -11,7 +11,7 @@ export interface FakeControl {
   readonly url: string;
   /** Without looks at how far a count is: a machine that stands still has a quick count looked at too. */
   readonly requests: Receiver["requests"];
-  /** Answers `METHOD /path`, query left out; what is not scripted gets 404. */
+  /** Answers `METHOD /path`, query left out; a request without a script gets 404. */
   readonly script: (call: string, answer: unknown, status?: number) => void;
   readonly scriptRequest: (call: string, answer: (request: ReceivedRequest) => Answer) => void;
   readonly reset: () => void;

@@ -11,7 +11,7 @@ import { createTestTerminal } from "./test-terminal.ts";
 
 let server: Server;
 let url: string;
-/** What was asked, and how each is answered; the last answer goes on. */
+/** The requests, and the answer to each; the last answer goes on. */
 let asked: IncomingMessage[];
 let answers: ((response: ServerResponse) => void)[];
 

@@ -9,7 +9,7 @@ import { type FakeControl, type RunOptions, runBinary, startFakeControl, TOKEN }
 import { runCommand } from "./test-terminal.ts";
 
 export interface CommandHarness {
-  /** From the first test on; forgets before each what it was asked and told to answer. */
+  /** From the first test on; forgets before each test its requests and its scripts. */
   readonly control: FakeControl;
   /** Where the command runs unless told otherwise; empty at first. */
   readonly dir: string;

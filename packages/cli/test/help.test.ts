@@ -120,7 +120,7 @@ describe("help", () => {
     control.script("POST /v1/tokens", { ...document, token: "pht_1" }, 201);
     control.script("DELETE /v1/tokens/tok_4k2v8m1n0p3q5r7s", undefined, 204);
     control.script("GET /v1/audit", { data: [document], nextCursor: null, complete: true });
-    // The token of whoever follows is revoked when the first stream ends.
+    // The follower's token is revoked when the first stream ends.
     control.scriptRequest("GET /v1/live", ({ headers }) =>
       headers["last-event-id"] === undefined
         ? { status: 200, body: "event: beat\nid: 1\ndata: {}\n\n" }

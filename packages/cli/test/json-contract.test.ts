@@ -1,4 +1,4 @@
-/** What each command prints under `--json`, against the API's schemas, where control answers as its examples do. */
+/** The output of each command under `--json`, against the API's schemas, where control answers as its examples do. */
 import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -83,13 +83,13 @@ const PRINTED: Readonly<Record<string, string>> = {
   "topics accept-loss": "AcceptedLosses.losses",
 };
 
-/** They print nothing under `--json`, or what is no JSON of the API: a scan, a file, a script, requests. */
+/** They print nothing under `--json`, or no JSON of the API: a scan, a file, a script, requests. */
 const OTHERS = [
   ...["sources remove", "destinations remove", "audiences remove", "tokens revoke"],
   ...["events scan", "dead-letters export", "completion", "complete", "listen"],
 ];
 
-/** What is typed beside the command's own words. */
+/** The words typed beside the command's own. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   "sources create": ["--name", "Web", "--kind", "web"],
   "sources update": ["src_1", "--name", "Shop"],

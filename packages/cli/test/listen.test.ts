@@ -12,7 +12,7 @@ const MAKE = "POST /v1/test-receivers";
 const LOOK = "GET /v1/test-receivers/rcv_1";
 const RECEIVER = { id: "rcv_1", url: "http://127.0.0.1:8090/receive/rcv_1" };
 const SECRET = "secret-of-the-file";
-/** Not UTF-8, so that whoever takes it for text changes it. */
+/** Not UTF-8, so that a reader that takes it for text changes it. */
 const BODY = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
 const request = (seq: number, differing: object = {}) => ({
   ...{ seq, time: "2026-11-22T10:00:00.000Z", method: "POST", bodyBase64: BODY.toString("base64"), bytes: BODY.length },

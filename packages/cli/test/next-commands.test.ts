@@ -1,4 +1,4 @@
-/** What a command that wrote something says of looking at it, or of undoing it. */
+/** The hints of a writing command on how to look at the result, or to undo it. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The binary on a terminal: a pseudo-terminal of util-linux `script`, and an emulator that draws what comes. */
+/** The binary on a terminal: a pseudo-terminal of util-linux `script`, and an emulator that draws the output. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -13,7 +13,7 @@ export const NOW = "2026-11-22T10:42:30.000Z";
 export const FROZEN = `--import=data:text/javascript,Date.now=()=>Date.parse(%22${NOW}%22)`;
 
 export interface Screen {
-  /** What stands there, without what is blank at the end of lines and below. */
+  /** The text of the screen, without blanks at the end of lines and below. */
   readonly text: () => string;
   /** Resolves when the screen shows this. */
   readonly shows: (text: string | RegExp) => Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * What the main commands show on a terminal, wide and narrow, and what they print where there is none, held to files.
+ * The screens of the main commands on a terminal, wide and narrow, and their output where there is none, held to files.
  * Where a change of them is meant: npx vitest run packages/cli/test/screens.test.ts -u
  */
 import { fileURLToPath } from "node:url";

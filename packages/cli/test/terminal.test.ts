@@ -17,7 +17,7 @@ afterAll(() => control.close());
 
 beforeEach(() => control.reset());
 
-/** What was shown in a browser. */
+/** The pages shown in a browser. */
 const opened: string[] = [];
 
 /** Runs a command line on a terminal of 60 columns where somebody types `answer`. */

@@ -1,4 +1,4 @@
-/** A terminal of a test's own for the command: nobody sits at it, and what it is told is kept. */
+/** A terminal of a test's own for the command: nobody sits at it, and its output is kept. */
 import { open, readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -50,7 +50,7 @@ export function createTestTerminal({ cwd = "/nonexistent", stdin = "", env = {} 
 
 /**
  * Runs the command within this process, as the binary does but for its start, which costs a quarter of a second of CPU:
- * what only a whole process shows is for `runBinary`.
+ * effects that only a whole process shows are for `runBinary`.
  */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
   const { terminal, stdout, stderr } = createTestTerminal({

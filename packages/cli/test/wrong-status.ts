@@ -1,4 +1,4 @@
-/** What control answers of a status: all is well, and nothing is. At 10:42:30. */
+/** Control's answers about a status: all is well, and nothing is. At 10:42:30. */
 
 export const HEALTHY_STATUS = {
   ready: true,

@@ -1,4 +1,4 @@
-/** Attempts of an event, each with its URLs: what was sent, what was answered, by whom. */
+/** Attempts of an event, each with its URLs: the request, the answer, and the sender. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
@@ -65,7 +65,7 @@ describe("an attempt", () => {
     expect(await reported(/503/)).toContain("URL 2 POST 412 B · 5,000 ms 503 https://b.example/hook");
     // An entry of an earlier release says nothing of it.
     expect(await reported(/422/)).toContain("URL 2 POST · 5,000 ms 422 https://b.example/hook");
-    // Its record is read for whoever opens it.
+    // Its record is read once somebody opens it.
     expect(reads()).toEqual([]);
     await page.getByRole("button", { name: /^Request of Billing, attempt 2, URL 1/ }).click();
     await row(page, /no answer/)
@@ -99,7 +99,7 @@ describe("an attempt", () => {
     const opened = row(page, /422/);
     await opened.getByText("no such customer").waitFor();
     await opened.getByRole("button", { name: "Download" }).waitFor();
-    // What the bar at the top covers in part counts as small.
+    // A part that the bar at the top covers counts as small.
     await page.evaluate(() => window.scrollTo(0, 0));
     expect(await axeFaults(page)).toEqual([]);
     for (const [number, why] of [

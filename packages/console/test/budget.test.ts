@@ -9,7 +9,7 @@ const manifest = {
   _shared: { file: "shared.js" },
   "page.tsx": { file: "page.js", imports: ["_shared"] },
 };
-/** What gzip makes no shorter. */
+/** Bytes that gzip makes no shorter. */
 const kilobytes = (count: number) => randomBytes(count * 1024);
 
 describe("the build's size", () => {

@@ -1,4 +1,4 @@
-/** What the overview says of a change. */
+/** The overview's words for a change. */
 import { describe, expect, it } from "vitest";
 import { type Change, deedWords } from "../src/audit/change-words.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What users of such tools complain of, as rules that no redesign may drop: those of docs/testing.md that no other test
- * of the pages holds.
+ * Complaints of users of such tools, as rules that no redesign may drop: the rules of docs/testing.md that no other
+ * test of the pages holds.
  */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The pages of what an operator sets up, in each state. */
+/** The pages of an operator's configuration, in each state. */
 import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { PAGES } from "./pages/all-pages.ts";

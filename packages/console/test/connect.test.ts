@@ -199,7 +199,7 @@ describe("a webhook", () => {
     await poll(stands).toEqual(before);
     await page.getByText("Changed since: send the test again.").waitFor();
     await expectSound(page);
-    // What the field said of the second is of before too.
+    // The field's message about the second is of before too.
     expect(await page.getByLabel("URL 2").getAttribute("aria-invalid")).toBeNull();
     await send();
     await page.getByText("More: name, settling, body").click();

@@ -1,4 +1,4 @@
-/** What is copied by a press or by a key, and what is said of it. */
+/** Texts copied by a press or by a key, and the messages about them. */
 import type { Page } from "playwright-core";
 import { describe, it } from "vitest";
 import { deliveriesPage } from "./pages/deliveries.ts";

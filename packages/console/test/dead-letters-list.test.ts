@@ -1,4 +1,4 @@
-/** The list of dead letters: what became of each, and the open ones alone. */
+/** The list of dead letters: the state of each, and the open ones alone. */
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";

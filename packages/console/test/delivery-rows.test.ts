@@ -1,4 +1,4 @@
-/** Rows of deliveries: what their tries were answered, and sending one again where it stands. */
+/** Rows of deliveries: the answers to their tries, and sending one again where it stands. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";

@@ -1,4 +1,4 @@
-/** The pages of events and of what became of them, in each state. */
+/** The pages of events and of their verdicts, in each state. */
 import { describe, expect, it } from "vitest";
 import { problem } from "./fake-control.ts";
 import { destinationPage } from "./pages/configuration.ts";

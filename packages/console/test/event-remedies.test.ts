@@ -1,4 +1,4 @@
-/** What the page of an event does about what became of it, and what it says comes next. */
+/** The remedies on an event's page, and the next steps that it announces. */
 import { describe, expect, it } from "vitest";
 import type { EventVerdict } from "../src/api/api-types.ts";
 import { problem } from "./fake-control.ts";

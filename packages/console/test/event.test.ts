@@ -1,4 +1,4 @@
-/** What the page of an event shows of what is sent, and sends again. */
+/** The requests that the page of an event shows, and sends again. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";

@@ -3,9 +3,9 @@
  *
  * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
  *      answered 404.
- * FC2  The stream of what comes live begins with a beat, and holds what a test says; it beats no more by itself. One
- *      that goes on from an id has what was said since, as control has it.
- * FC3  Every request is kept, so that a test can look at what a page asked for and sent.
+ * FC2  The live stream begins with a beat, and holds a test's rows; it beats no more by itself. A stream that goes on
+ *      from an id has the rows since, as control has it.
+ * FC3  Every request is kept, so that a test can look at a page's requests.
  */
 import { readFile } from "node:fs/promises";
 import type { ApiDocument } from "../build/api-types.ts";
@@ -16,7 +16,7 @@ const PATTERNS = Object.keys(paths)
   .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`) }))
   .sort((a, b) => a.path.split("{").length - b.path.split("{").length);
 
-/** What an operation is answered with; `pending` waits for the answers that are put next. */
+/** The answer to an operation; `pending` waits for the answers that are put next. */
 export type FakeAnswer =
   | {
       readonly status?: number;
@@ -36,7 +36,7 @@ export interface FakeRequest {
   readonly body: unknown;
 }
 
-/** An answer on its way; `stream` is one of what comes live, to be listened to. */
+/** An answer on its way; `stream` is a live one, to be listened to. */
 type FakeReply =
   | { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string | null }
   | "stream";
@@ -50,12 +50,12 @@ export interface FakeListener {
 export interface FakeControl {
   /** Asks for a path of the API; `body` is empty where there is none. */
   readonly ask: (asked: { readonly method: string; readonly url: URL; readonly body: string }) => Promise<FakeReply>;
-  /** FC2. Returns what closes it. */
+  /** FC2. Returns a function that closes it. */
   readonly listen: (asked: URLSearchParams, listener: FakeListener) => () => void;
   /** Puts these answers in the place of all that were put before. */
   readonly answer: (answers: FakeAnswers) => void;
   readonly requests: readonly FakeRequest[];
-  /** The streams that are open, by what was asked for. */
+  /** The open streams, by their parameters. */
   readonly streams: () => readonly URLSearchParams[];
   /** Says an event in each open stream; `lastId` is its id. */
   readonly tell: (event: string, data: unknown) => void;
@@ -64,7 +64,7 @@ export interface FakeControl {
   readonly cut: () => void;
 }
 
-/** What the document shows as the answer of an operation. */
+/** The document's example of the answer of an operation. */
 export function exampleOf(operation: string): { readonly status: number; readonly body: unknown } {
   const [method = "", path = ""] = operation.split(" ");
   const described = paths[path]?.[method.toLowerCase()];

@@ -1,4 +1,4 @@
-/** What stands around every page: signing in, search, keys, theme. */
+/** The surroundings of every page: signing in, search, keys, theme. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { problem } from "./fake-control.ts";

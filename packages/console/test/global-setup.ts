@@ -1,4 +1,4 @@
-/** Builds the pages where their sources changed: the tests look at what a browser gets. */
+/** Builds the pages where their sources changed: the tests look at the pages that a browser gets. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

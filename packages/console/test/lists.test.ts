@@ -1,4 +1,4 @@
-/** Lists that are read in pages: the rules of paged-list.tsx, what narrows a list, keys. */
+/** Lists that are read in pages: the rules of paged-list.tsx, filters, keys. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";

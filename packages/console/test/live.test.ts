@@ -1,4 +1,4 @@
-/** What comes live: the rules of live-stream.ts, the dot, and lists that hold still. */
+/** Live updates: the rules of live-stream.ts, the dot, and lists that hold still. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { FakeAnswers } from "./fake-control.ts";
@@ -14,7 +14,7 @@ startConsole();
 
 const reads = (operation: string) => control.requests.filter((each) => each.operation === operation).length;
 
-/** Of what the event's page shows: its attempts by their numbers, the newest first. */
+/** The attempts on the event's page, by their numbers, the newest first. */
 async function attemptsOn(page: Page): Promise<readonly string[]> {
   return (await page.getByText(/^. ?attempt \d+: /).allInnerTexts()).map((text) => /\d+/.exec(text)?.[0] ?? "");
 }
@@ -192,7 +192,7 @@ describe("a list that comes live", () => {
       return page.getByRole("button", { name }).count();
     };
     await poll(rowsAre("live: pause")).toBe(1);
-    // The clock stands, and what is drawn may wait for a timer.
+    // The clock stands, and the drawing may wait for a timer.
     const lines = async () => {
       await page.clock.runFor(100);
       return page.getByText("message-1").count();

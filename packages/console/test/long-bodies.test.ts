@@ -1,4 +1,4 @@
-/** Bodies as long as ingest takes them, where they are shown: what they cost the browser has a bound. */
+/** Bodies as long as ingest takes them, where they are shown: their cost to the browser has a bound. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
@@ -11,7 +11,7 @@ startConsole();
 
 /** As long as ingest takes, and of nothing but short tokens. */
 const CALL_BYTES = 32_768;
-/** What a body of any length may cost the browser. */
+/** The most that a body of any length may cost the browser. */
 const MOST_ELEMENTS = 1500;
 
 /** The page of an event with such a body. */

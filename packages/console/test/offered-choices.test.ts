@@ -1,4 +1,4 @@
-/** What a page offers to do, and nothing else: SR2 of secret-part.tsx, TD2 of conflict-dialog.tsx. */
+/** The actions that a page offers, and no others: SR2 of secret-part.tsx, TD2 of conflict-dialog.tsx. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";

@@ -1,4 +1,4 @@
-/** The overview: what it shows of a thousand destinations, what can be sent again, the tab's title and icon. */
+/** The overview: its view of a thousand destinations, the dead letters to send again, the tab's title and icon. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeAnswers } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
@@ -121,7 +121,7 @@ describe("the overview", () => {
     const icon = () => page.locator("link[rel=icon]").getAttribute("href");
     const healthy = await icon();
     await page.getByRole("button", { name: "live: pause" }).waitFor();
-    // One more fails by what five minutes held, and delivers again.
+    // One more fails by the attempts of five minutes, and delivers again.
     control.answer({ [STATUS]: { body: { ...status, destinations: { ...HEALTHY, failing: 2 } } } });
     control.tell("health", needing);
     await page.getByText("1 needs you").waitFor();

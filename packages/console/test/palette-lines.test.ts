@@ -1,4 +1,4 @@
-/** What fits what was typed into the palette, and in which order. */
+/** The lines that fit a text typed into the palette, and their order. */
 import { describe, expect, it } from "vitest";
 import { findSections, type PaletteSource } from "../src/frame/palette-lines.ts";
 

@@ -1,4 +1,4 @@
-/** The palette: what it finds, and what it does. */
+/** The palette: its finds, and their actions. */
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
@@ -40,7 +40,7 @@ async function command(page: Page, words: string): Promise<void> {
   await page.getByRole("dialog", { name: "Search" }).waitFor({ state: "detached" });
 }
 
-/** What stands last for any text. */
+/** The last lines for any text. */
 const searchesFor = (text: string) => [`Events of the user ${text}`, `Events with the name ${text}`];
 const lines = (page: Page) => page.getByRole("menuitem").allInnerTexts();
 

@@ -1,4 +1,4 @@
-/** What is paused by `l` or the dot asks nothing, on whatever page: what stands there stands still. */
+/** A page paused by `l` or the dot asks nothing, whichever it is: its content stands still. */
 import { expect, it } from "vitest";
 import { destinationPage, destinationsPage } from "./pages/configuration.ts";
 import { testReceiversPage } from "./pages/connect.ts";

@@ -1,4 +1,4 @@
-/** What is removed for good, after it was said what becomes of what hangs on it. */
+/** Removals for good, after a warning of the consequences. */
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
 import { control, startConsole, visit } from "./started-console.ts";

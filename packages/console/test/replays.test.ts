@@ -1,4 +1,4 @@
-/** Dead letters that are sent again by the pages: the rules of review-page.tsx, and what can be done with a replay. */
+/** Dead letters that are sent again by the pages: the rules of review-page.tsx, and the actions on a replay. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { NAMED } from "./pages/replay.ts";

@@ -4,13 +4,13 @@
  * Owns: the pages that are open.
  * BC1  After each test its pages have done nothing that they should not.
  * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for.
- * BC3  What is stored in a page are choices of how pages look and the draft of a connection: nothing that signs in.
+ * BC3  A page stores choices of how pages look and the draft of a connection: nothing that signs in.
  */
 import type { Page } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createFakeControl, type FakeAnswers, type FakeControl } from "./fake-control.ts";
 
-/** What the console stores under. The draft has a test of its own, that it holds no secret. */
+/** The keys of the console's storage. The draft has a test of its own, that it holds no secret. */
 const STORED = ["posthaste-theme", "posthaste-letters", "posthaste-zone", "posthaste-connect"];
 
 export interface PageOptions {
@@ -23,13 +23,13 @@ export interface PageOptions {
 export interface VisitOptions extends PageOptions {
   /** It is closed after the test. */
   readonly isOwn?: boolean;
-  /** What is done before anything is loaded. */
+  /** Steps before anything is loaded. */
   readonly prepare?: (page: Page) => unknown;
 }
 
 export interface OpenPage {
   readonly page: Page;
-  /** Forgets what happened so far that should not, and answers it in words: a test may do it on purpose. */
+  /** Forgets the faults so far, and returns them in words: a test may make them on purpose. */
   readonly takeFaults: () => readonly string[];
   /** Ends it, or keeps it empty for the next test. */
   readonly leave: () => Promise<void>;
@@ -43,7 +43,7 @@ export interface Ring {
   readonly present: () => Date;
   /** Returns the address at which the control is found. */
   readonly start: (control: FakeControl) => Promise<string>;
-  /** `at`: what its clock shows, for good. */
+  /** `at`: the time of its clock, for good. */
   readonly open: (control: Origin, at: Date | undefined, options: VisitOptions) => Promise<OpenPage>;
 }
 
@@ -64,7 +64,7 @@ export function createRing(ring: Ring) {
     control,
     takeFaults,
     present: ring.present,
-    /** To be called at the top of a test file. `at`: what its pages' clocks show, for good. */
+    /** To be called at the top of a test file. `at`: the time of its pages' clocks, for good. */
     startConsole(at?: Date): void {
       beforeAll(async () => {
         clock = at;

@@ -1,4 +1,4 @@
-/** What was asked for before somebody signed in: SE3 of session.ts. */
+/** Requests from before somebody signed in: SE3 of session.ts. */
 import { describe, expect, it } from "vitest";
 import { type FakeRequest, problem } from "./fake-control.ts";
 import { overviewPage } from "./pages/overview.ts";

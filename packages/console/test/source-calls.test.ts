@@ -1,4 +1,4 @@
-/** What a source sent, on its page. */
+/** A source's calls, on its page. */
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";

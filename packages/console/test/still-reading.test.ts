@@ -1,4 +1,4 @@
-/** What pages say while control reads its topics for the first time since its start. */
+/** The pages' messages while control reads its topics for the first time since its start. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeAnswers } from "./fake-control.ts";
@@ -130,7 +130,7 @@ describe("while control reads for the first time", () => {
     const page = await visit(path, answers, { isOwn: true, prepare: ({ clock }) => clock.install() });
     await page.getByText(shown).first().waitFor();
     await leaveOpen(page);
-    // Once a minute by then, and not every five seconds; what else is on the page may ask for the same.
+    // Once a minute by then, and not every five seconds; other parts of the page may ask for the same.
     expect(await askedWithin(page, operation, 50)).toBeLessThan(5);
     expect(await askedWithin(page, operation, 100)).toBeGreaterThan(0);
   });

@@ -1,4 +1,4 @@
-/** What stories ask of a page beside what stands on it; in the process and in a browser alike. */
+/** A story's questions about a page beside its content; in the process and in a browser alike. */
 import { CONTRAST_RULES, findAxeViolations } from "@posthaste/testkit/axe";
 import { pressChord as pressChordInBrowser } from "@posthaste/testkit/chord";
 import type { Locator, Page } from "playwright-core";
@@ -9,10 +9,10 @@ import { unreadableTexts, withLargeLetters } from "./browser/readable.ts";
 const FRAME = ["nav[aria-label=Pages]", "nav[aria-label=Pages] + header"];
 const WIDTHS = [360, 768, 1280];
 
-/** Which part of a page is looked at: all of it, or what stands in its frame. */
+/** The part of a page that is looked at: all of it, or the content of its frame. */
 export type Part = "all" | "within the frame";
 
-/** A page in the process has no layout and no colours: nobody asks it for what it cannot answer. */
+/** A page in the process has no layout and no colours: nobody asks it for these. */
 export function hasLayout(page: Page): boolean {
   return !("axeFaults" in page);
 }
@@ -24,7 +24,7 @@ export function axeFaults(page: Page, part: Part = "all"): Promise<readonly stri
   return findAxeViolations(page, { exclude });
 }
 
-/** Of that, what the other theme of a page can change that is sound in one. */
+/** The faults that the other theme of a page can have though this one is sound. */
 export function contrastFaults(page: Page, part: Part = "all"): Promise<readonly string[]> {
   return findAxeViolations(page, { rules: CONTRAST_RULES, exclude: part === "all" ? [] : FRAME });
 }
@@ -60,8 +60,8 @@ export function focusOf(target: Locator): Promise<void> {
 }
 
 /**
- * The paths of the API that the page asks for from now on, as it sends them: what is under way already is none of them,
- * nor are files, such as the tab's icon, which a browser asks for when it comes to it.
+ * The paths of the API that the page asks for from now on, as it sends them: without requests already under way, and
+ * without files, such as the tab's icon, which a browser asks for when it comes to it.
  */
 export function askedFrom(page: Page): string[] {
   const asked: string[] = [];
@@ -72,7 +72,7 @@ export function askedFrom(page: Page): string[] {
   return asked;
 }
 
-/** What was copied last. A browser writes it a moment after it was told to, so that this is to be asked again. */
+/** The last copied text. A browser writes it a moment after it was told to, so that this is to be asked again. */
 export function copiedOn(page: Page): Promise<string> {
   return page.evaluate(() => navigator.clipboard.readText());
 }

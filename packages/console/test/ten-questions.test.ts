@@ -1,4 +1,4 @@
-/** What stands on each page: its answers to ten questions. */
+/** The content of each page: its answers to ten questions. */
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { PICTURES, pictureName } from "./browser/pictures.ts";

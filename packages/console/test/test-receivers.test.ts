@@ -1,4 +1,4 @@
-/** Test receivers: what came to one, what it answers, and where control has none. */
+/** Test receivers: the requests to one, its answers, and a control that has none. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
@@ -37,7 +37,7 @@ describe("a test receiver", () => {
     await page.keyboard.press("Enter");
     await page.getByText("It answers so from now on.").waitFor();
     expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ status: 503, delayMs: 1000 }]);
-    // What is typed after that is not set yet.
+    // A later text is not set yet.
     await page.getByLabel("It answers with").fill("200");
     await poll(() => page.getByText("It answers so from now on.").count()).toBe(0);
   });
@@ -62,7 +62,7 @@ describe("a test receiver", () => {
     const page = await visit("/connect?kind=Webhooks", OFF);
     await page.getByRole("button", { name: "Save and turn on" }).waitFor();
     expect(await page.getByRole("main").getByText("test receiver").count()).toBe(0);
-    // Enter saves then, as in any form: control says what is wrong with an empty URL.
+    // Enter saves then, as in any form: control names the fault of an empty URL.
     await page.getByLabel("URL 1").press("Enter");
     await poll(() => bodies("POST /v1/destinations")).toHaveLength(1);
     expect(bodies("POST /v1/test-receivers")).toEqual([]);

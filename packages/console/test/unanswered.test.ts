@@ -16,7 +16,7 @@ startConsole();
 
 const OWN_TIME: VisitOptions = { isOwn: true, prepare: ({ clock }) => clock.install() };
 
-/** Its time passes with what is asked of it; `until` is asked each second of it. */
+/** Its time passes with its requests; `until` is asked each second of it. */
 async function pass(page: Page, until: () => Promise<boolean> | boolean): Promise<void> {
   await poll(async () => {
     await page.clock.runFor(1000);

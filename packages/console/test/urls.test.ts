@@ -12,7 +12,7 @@ const URLS = ["1001", "1002"].map(
 );
 const SETTINGS = { ...DESTINATION.settings, urls: URLS.map((url) => ({ url, headers: {} })) };
 
-/** The URLs within it, as they are seen: what is cut off counts as missing. */
+/** The URLs within it, as they are seen: a text that is cut off counts as missing. */
 const seenIn = (part: Locator) =>
   part.locator("code").evaluateAll((codes) => {
     const isWhole = (code: Element) => code.scrollWidth <= code.clientWidth || code.clientWidth === 0;

@@ -100,7 +100,7 @@ async function introduce({ dataDir, allowNetworks }: CommandSettings, system: Sy
   say("");
 }
 
-/** The registry takes plain text either way: it listens on 127.0.0.1 only, and does not ask who calls. */
+/** The registry takes plain text either way: it listens on 127.0.0.1 only, and does not authenticate callers. */
 const SECURED = "secured   Kafka by TLS and SCRAM, each service as a user of its own; the registry is not";
 
 function suggest(system: System, demo: Demo | undefined): void {
@@ -133,7 +133,7 @@ let ending = false;
 const reported = new Promise<void>((resolve) => {
   let firstMs = Number.POSITIVE_INFINITY;
   const end = (cause: string): void => {
-    // The processes' guards end what is left when this process goes.
+    // The processes' guards end the remaining ones when this process goes.
     if (performance.now() - firstMs > SAME_SIGNAL_MS) process.exit(1);
     if (ending) return;
     ending = true;

@@ -1,7 +1,7 @@
 /**
  * One secured broker for a test, as a process: every way to log in, TLS, nothing granted or denied. Reads its users as
- * JSON from the first line of its standard input, prints what `SecuredBroker` of the testkit needs as one line when it
- * is up, and ends when its standard input closes. Its data goes with it.
+ * JSON from the first line of its standard input, prints the fields of the testkit's `SecuredBroker` as one line when
+ * it is up, and ends when its standard input closes. Its data goes with it.
  */
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";

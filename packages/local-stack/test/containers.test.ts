@@ -1,6 +1,6 @@
 /**
- * What is asked of a container runtime, by a server that stands in for one: it notes what would be made, and makes
- * nothing.
+ * The requests to a container runtime, by a server that stands in for one: it notes the containers that would be made,
+ * and makes nothing.
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,4 @@
-/**
- * What stands in the repository for running it as containers: who is given which secret, who reaches it, what gets into
- * an image.
- */
+/** The repository's files for containers: the secrets of each, the networks of each, and the content of an image. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -84,7 +81,7 @@ describe("an image", () => {
 
   it("holds what its own service runs on, installed without development packages and without scripts", async () => {
     const installs = (await textOf("deploy/Dockerfile")).match(/^RUN .*\bnpm .*$/gm);
-    // What built the pages goes with the install after it.
+    // The tools that built the pages go with the install after it.
     expect(installs).toHaveLength(2);
     expect(installs?.[0]).toMatch(/^RUN if \[ \$\{SERVICE\} = control \]; then npm ci --ignore-scripts /);
     expect(installs?.[1]).toMatch(/^RUN npm ci --omit=dev --ignore-scripts --workspace=@posthaste\/\$\{SERVICE\}$/);

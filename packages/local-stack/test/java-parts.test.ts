@@ -107,7 +107,7 @@ it("JP3: checks every file before it unpacks or hands out any, and deletes all w
     ),
   );
   expect(await readdir(join(folder, "cache"))).toEqual([]);
-  // Maven's own copy is among what was deleted, so that the next start fetches again.
+  // Maven's own copy is among the deleted files, so that the next start fetches again.
   await install("mvn", MAVEN);
   expect(await readFile(join((await find()).kafka, "kafka.jar"), "utf8")).toBe("jar\n");
 });

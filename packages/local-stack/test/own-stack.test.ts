@@ -12,7 +12,7 @@ const SCHEMA = JSON.stringify({ type: "record", name: "Kept", fields: [{ name: "
 let dataDir: string;
 let stack: LocalStack;
 
-// What the local command may have been given for control and delivery.
+// The variables that the local command may have been given for control and delivery.
 const env = { ...process.env, POSTHASTE_ADMIN_TOKEN: "token-of-the-test", POSTHASTE_SECRET_KEYS: "keys-of-the-test" };
 
 const start = () => startLocalStack({ dataDir, shortLived: true, ignoreNamed: true, env, log: () => {} });

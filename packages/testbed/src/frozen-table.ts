@@ -1,6 +1,6 @@
 /**
- * What every service says of a table that stands still: its reader waits for a schema, which a registry that is gone
- * cannot give it.
+ * The messages of every service about a table that stands still: its reader waits for a schema, which a registry that
+ * is gone cannot give it.
  */
 import assert from "node:assert/strict";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
@@ -9,7 +9,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { openRegistryGateway, VALUE_OF_UNKNOWN_SCHEMA } from "@posthaste/testkit/registry-gateway";
 import { createTestTopics, type TestTopics, type TestTopicsOptions } from "./test-topics.ts";
 
-/** What every service is started with; a failure of it is an uncaught error. */
+/** The options with which every service is started; a failure of it is an uncaught error. */
 export interface CommonOptions {
   readonly kafka: { readonly brokers: readonly string[] };
   readonly schemaRegistry: { readonly url: string };

@@ -23,7 +23,7 @@ export interface PoisonRecords {
   readonly asked: () => number;
   /** How many schemas that it does not know the registry was asked for. */
   readonly schemasAsked: () => number;
-  /** From now on the registry knows what it did not. */
+  /** From now on the registry knows the missing schemas. */
   readonly reveal: () => void;
   readonly close: () => Promise<void>;
 }

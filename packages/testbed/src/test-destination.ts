@@ -16,7 +16,7 @@ const PLAIN = {
   updatedAtMs: 0,
 } as const;
 
-/** Of the source `src_1`; it has a secret and no URL, but for what `change` says. */
+/** Of the source `src_1`; it has a secret and no URL, but for the fields of `change`. */
 export function testDestination(id: string, change: Partial<Destination> = {}): Destination {
   return {
     ...PLAIN,
@@ -29,7 +29,7 @@ export function testDestination(id: string, change: Partial<Destination> = {}): 
   };
 }
 
-/** Of the source `src_1`; it has a URL and no secret, but for what `change` says. */
+/** Of the source `src_1`; it has a URL and no secret, but for the fields of `change`. */
 export function testDestinationRecord(id: string, change: Partial<DestinationRecord> = {}): DestinationRecord {
   return {
     ...PLAIN,

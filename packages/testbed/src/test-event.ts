@@ -1,7 +1,7 @@
 /** The event that tests make their own from. */
 import type { Event } from "@posthaste/core/event/event";
 
-/** A track event of the source `src_1` and the user `u1`, which is complete but for what `change` says. */
+/** A track event of the source `src_1` and the user `u1`, which is complete but for the fields of `change`. */
 export function testEvent(messageId: string, change: Partial<Event> = {}): Event {
   return {
     messageId,

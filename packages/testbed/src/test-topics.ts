@@ -1,6 +1,6 @@
 /**
- * The project's topics under a prefix that no other test has, on the real broker, and what a test does with them:
- * writes what comes before a service and reads what comes after it.
+ * The project's topics under a prefix that no other test has, on the real broker, and a test's actions on them: writing
+ * a service's input and reading its output.
  *
  * Owns: the topics, and a connection with its producer and its readers; `remove` ends all of it.
  */
@@ -25,8 +25,8 @@ export interface TestTopics {
   /** Sends to any of the topics. */
   readonly producer: Producer;
   /**
-   * Hands on what stands in a topic and what comes to it, in the order of each partition, until `unfollow`; tombstones
-   * are left out. The values of a topic without a schema are its bytes.
+   * Hands on present and later records of a topic, in the order of each partition, until `unfollow`; tombstones are
+   * left out. The values of a topic without a schema are its bytes.
    */
   readonly follow: <T>(topic: string, take: (value: T, record: IncomingRecord) => void) => Promise<void>;
   /** As `follow` of a table with a schema, by key; null for a tombstone. */
@@ -50,7 +50,7 @@ export interface TestTopicsOptions {
  */
 let sharedCodec: OpenCodec | undefined;
 
-/** Makes every topic; `name` tells whose they are in the broker's own logs. */
+/** Makes every topic; `name` names their owner in the broker's own logs. */
 export async function createTestTopics(
   name: string,
   { partitions = 2, retryDelaysMs = [] }: TestTopicsOptions = {},

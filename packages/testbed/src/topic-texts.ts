@@ -1,4 +1,4 @@
-/** What stands in a topic, as the bytes' own text: for what must not be in it. */
+/** The content of a topic, as the bytes' own text: for texts that must not be in it. */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog } from "@posthaste/kafka/log/log-reader";

@@ -17,7 +17,7 @@ export function schemaRegistryUrl(): string {
 /** For a connection to be made: kafkajs's own second is over before a busy machine comes to it. */
 export const CONNECT_PATIENCE_MS = 30_000;
 
-/** A bare kafkajs client, for what a test does to a cluster behind the project's back. */
+/** A bare kafkajs client, for a test's changes of a cluster behind the project's back. */
 export function createTestKafka(brokers: readonly string[] = kafkaBrokers()): Kafka {
   quietKafkajs();
   return new Kafka({

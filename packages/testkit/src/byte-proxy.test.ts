@@ -7,7 +7,7 @@ import { eventually } from "./eventually.ts";
 let upstream: Server;
 let proxy: ByteProxy;
 
-/** Says back what it hears. */
+/** Says back the bytes that it gets. */
 beforeEach(async () => {
   upstream = createServer((socket) => {
     socket.on("error", () => {});

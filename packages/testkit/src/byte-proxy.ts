@@ -1,9 +1,8 @@
 /**
- * A TCP proxy that passes bytes as they are, and does to connections what networks do, on command.
+ * A TCP proxy that passes bytes as they are, and imitates faults of networks, on command.
  *
  * Owns: one listening socket on a free port of 127.0.0.1 and two sockets a connection.
- * BY1  While it is held, connections are accepted and stay open, and nothing passes; what was held up passes at
- *      `release`.
+ * BY1  While it is held, connections are accepted and stay open, and nothing passes; held bytes pass at `release`.
  * BY2  A connection that is cut is cut on both sides.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";

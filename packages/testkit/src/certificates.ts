@@ -24,7 +24,7 @@ export interface CertificateOptions {
 const DAY_MS = 86_400_000;
 
 /**
- * A certificate authority. `issue` makes certificates that whoever trusts `cert` trusts. Its key never leaves this
+ * A certificate authority. `issue` makes certificates that every client of `cert` trusts. Its key never leaves this
  * object: when that is gone, nobody issues another.
  */
 export class CertificateAuthority {

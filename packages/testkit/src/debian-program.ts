@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 
-/** For the package's lists and for the package with what it needs, each. */
+/** For the package's lists and for the package with its dependencies, each. */
 const INSTALL_STEP_TIMEOUT_MS = 240_000;
 
 /** apt-get fails at once where another one runs. */
@@ -19,13 +19,16 @@ const run = promisify(execFile);
 export interface DebianProgram {
   /** The variable that names the program, e.g. `CHROMIUM_PATH`. */
   readonly setting: string;
-  /** What it is called: paths, or names that are looked up in `PATH`. */
+  /** Its names: paths, or names that are looked up in `PATH`. */
   readonly names: readonly string[];
   /** Debian's package that brings it. */
   readonly debianPackage: string;
 }
 
-/** The headless shell is Chromium without what only a window needs: a test takes two thirds of the processor time. */
+/**
+ * The headless shell is Chromium without the parts that only a window needs: a test takes two thirds of the processor
+ * time.
+ */
 export const CHROMIUM: DebianProgram = {
   setting: "CHROMIUM_PATH",
   names: ["chromium-headless-shell", "/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome"],

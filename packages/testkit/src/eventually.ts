@@ -5,7 +5,9 @@ const PATIENCE_MS = 30_000;
 /** A look may cost the processes that are looked at, so they become rarer while there is nothing to see. */
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 100;
-/** A look that itself takes long keeps busy what it waits for, so that the pause after it is so many times as long. */
+/**
+ * A look that itself takes long keeps the system under test busy, so that the pause after it is so many times as long.
+ */
 const PAUSES_OF_A_LOOK = 2;
 /** But no longer than this, whatever the look took. */
 const LONGEST_PAUSE_OF_A_LOOK_MS = 1_000;
@@ -21,9 +23,9 @@ export interface EventuallyOptions {
 }
 
 /**
- * Calls `check` until it no longer throws and answers what it answered. After `timeoutMs` it rejects with the last
- * thing that `check` threw, so that the test's report shows the assertion and not the wait. `check` runs once at least,
- * one call at a time.
+ * Calls `check` until it no longer throws and returns its result. After `timeoutMs` it rejects with the last thing that
+ * `check` threw, so that the test's report shows the assertion and not the wait. `check` runs once at least, one call
+ * at a time.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
   const { timeoutMs = PATIENCE_MS, intervalMs } = options;

@@ -1,12 +1,12 @@
 /**
- * A TCP proxy in front of one Kafka broker that does to connections what networks and brokers do, on command.
+ * A TCP proxy in front of one Kafka broker that imitates faults of networks and brokers, on command.
  *
  * Owns: one listening socket on a free port of 127.0.0.1 and two sockets a connection.
  * FP1  Without a fault every byte passes unchanged, in order, both ways.
  * FP2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its
  *      place.
- * FP3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; what
- *      was held up passes at `release`.
+ * FP3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; held
+ *      bytes pass at `release`.
  */
 import { connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { apiKeyOf, correlationIdOf, FrameSplitter, PRODUCE } from "./frames.ts";

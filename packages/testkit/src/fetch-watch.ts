@@ -41,7 +41,7 @@ interface Cluster {
 
 type CreateCluster = (options: object) => Cluster;
 
-/** `onAnswer` is called at the end of each fetch, after whoever sent it has gone on. */
+/** `onAnswer` is called at the end of each fetch, after its sender has gone on. */
 export function watchFetches<O, C extends { createClient(options?: O): { readonly kafka: object } }>(
   connection: C,
   onAnswer: () => void = () => {},

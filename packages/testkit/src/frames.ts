@@ -22,12 +22,12 @@ export class FrameSplitter {
   }
 }
 
-/** What a request's frame asks for, as the protocol numbers it. */
+/** The request of a frame, as the protocol numbers it. */
 export function apiKeyOf(request: Buffer): number {
   return request.readInt16BE(LENGTH_BYTES);
 }
 
-/** What ties an answer to its request. */
+/** The id that ties an answer to its request. */
 export function correlationIdOf(frame: Buffer, side: "request" | "answer"): number {
   return frame.readInt32BE(side === "request" ? LENGTH_BYTES + 4 : LENGTH_BYTES);
 }

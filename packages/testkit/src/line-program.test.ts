@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { startLineProgram } from "./line-program.ts";
 
-/** Returns what it is asked and what it was asked before; ends at `null`. */
+/** Returns its present and its earlier questions; ends at `null`. */
 const ECHO = `
 const { createInterface } = await import("node:readline");
 let before = null;

@@ -1,6 +1,6 @@
 /**
- * A Node program that answers each line of its standard input by one of its standard output, both JSON: for what a test
- * asks of it many times, where a process for each question would cost its start.
+ * A Node program that answers each line of its standard input by one of its standard output, both JSON: for a question
+ * that a test asks many times, where a process for each would cost its start.
  *
  * Owns: the program's process, until `close`.
  * NP1  The program answers its lines in their order, one at a time, so that each answer is of its question.

@@ -1,13 +1,13 @@
 /**
  * A customer's endpoint for tests: a real HTTP(S) server on a free port of 127.0.0.1 that answers by a script and keeps
- * what came.
+ * its requests.
  *
  * Owns: one server and its sockets.
  * RV1  A request is recorded when its body has ended and before it is answered, so a test that saw the answer sees the
  *      request.
  * RV2  `attempt` counts the requests of one path from 1. A path's script answers attempt n with its nth answer, later
  *      ones with its last; a path without a script gets the default answer.
- * RV3  `close` destroys every socket, those of hanging requests too, and answers when nothing is left open.
+ * RV3  `close` destroys every socket, also of hanging requests, and resolves when nothing is left open.
  */
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
@@ -31,7 +31,7 @@ export interface ReceivedRequest {
   readonly receivedAtMs: number;
 }
 
-/** What the receiver does with one request. */
+/** The receiver's treatment of one request. */
 export interface Answer {
   /** Default 200. */
   readonly status?: number;
@@ -45,14 +45,14 @@ export interface Answer {
   readonly fault?: "hang" | "reset" | "headers-only";
 }
 
-/** Decides from the request; for what a list of answers cannot say. */
+/** Decides from the request; for answers that a list cannot express. */
 export type AnswerFunction = (request: ReceivedRequest) => Answer;
 export type Script = Answer | readonly [Answer, ...Answer[]] | AnswerFunction;
 
 export interface ReceiverOptions {
   /** 0, the default, lets the system choose. */
   readonly port?: number;
-  /** What paths without a script of their own get; default 200. */
+  /** The script of paths without one of their own; default 200. */
   readonly script?: Script;
   /** PEM texts: the server then speaks HTTPS. */
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -67,7 +67,7 @@ export interface Receiver {
   /** In the order they ended. */
   readonly requests: readonly ReceivedRequest[];
   readonly requestsTo: (path: string) => readonly ReceivedRequest[];
-  /** Sets or replaces what `path` answers from now on; its attempts go on counting. */
+  /** Sets or replaces the answers of `path` from now on; its attempts go on counting. */
   readonly script: (path: string, script: Script) => void;
   /** Forgets recorded requests and attempts; scripts stay. */
   readonly clear: () => void;

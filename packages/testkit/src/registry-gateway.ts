@@ -26,7 +26,7 @@ export interface RegistryGateway {
 export interface RegistryGatewayOptions {
   /** The server's key and certificate, as PEM texts; plain HTTP when absent. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Whoever asks without this login gets 401. */
+  /** A request without this login gets 401. */
   readonly login?: { readonly username: string; readonly password: string };
 }
 

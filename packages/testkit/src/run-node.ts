@@ -1,15 +1,16 @@
 /**
- * Runs a program under this process's Node, for what only a whole process shows: its end, its output, its environment.
+ * Runs a program under this process's Node, for effects that only a whole process shows: its end, its output, its
+ * environment.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 export interface RunNodeOptions {
-  /** All that the program sees of an environment: nothing is inherited but where Node keeps what it compiled. */
+  /** The program's whole environment: nothing is inherited but the place of Node's compile cache. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string | undefined;
   readonly stdin?: string | undefined;
-  /** Called with the running process's id, and what tells what it has said so far. */
+  /** Called with the running process's id, and a function that returns its output so far. */
   readonly during?: ((pid: number, said: () => ProgramOutput) => Promise<void>) | undefined;
 }
 
@@ -47,7 +48,7 @@ export async function runNode(
   return { code, ...said };
 }
 
-/** All that a program sees of an environment: what it is given, and where Node keeps what it compiled. */
+/** A program's whole environment: the given variables, and the place of Node's compile cache. */
 export function wholeEnvironment(env: RunNodeOptions["env"]): RunNodeOptions["env"] {
   const { NODE_COMPILE_CACHE } = process.env;
   return { ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }), ...env };

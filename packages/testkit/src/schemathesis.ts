@@ -1,4 +1,4 @@
-/** Runs schemathesis (PyPI), which sends what an OpenAPI document describes and what it forbids. */
+/** Runs schemathesis (PyPI), which sends requests that an OpenAPI document describes and requests that it forbids. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
@@ -12,9 +12,9 @@ and run: SCHEMATHESIS=.venv/bin/st`;
 export interface SchemathesisOptions {
   /** A path or a URL. */
   readonly document: string;
-  /** What is added to `st run DOCUMENT`. */
+  /** The arguments added to `st run DOCUMENT`. */
   readonly args: readonly string[];
-  /** What its user called, told with the advice where the program is missing. */
+  /** Its user's command, named in the advice where the program is missing. */
   readonly command: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A broker of a test's own whose clients log in: SASL over TLS on 127.0.0.1, by every mechanism, and beside it a port
- * for whoever shows a certificate. A process of the local stack, started by its path, so that every package may use it.
+ * for clients with a certificate. A process of the local stack, started by its path, so that every package may use it.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ export type SecuredBrokerUsers = readonly { readonly name: string; readonly pass
 export interface SecuredBroker {
   /** `host:port` of SASL over TLS. */
   readonly broker: string;
-  /** `host:port` of TLS without a login, for who shows the certificate in `operatorFile`. */
+  /** `host:port` of TLS without a login, for clients with the certificate in `operatorFile`. */
   readonly operatorBroker: string;
   /** PEM file of the authority that both ports' certificates come from. */
   readonly authorityFile: string;

@@ -4,7 +4,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** What a receiver needs of a request to check it. */
+/** The parts of a request that a receiver needs to check it. */
 export interface SignedRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Uint8Array;

@@ -2,7 +2,7 @@
  * Topics of a test's own, so that tests share a broker without meeting each other.
  *
  * TT1  Every name is unique, over processes too.
- * TT2  What a test made is gone after it: call `deleteTopics` from `afterAll` or use `withTopic`.
+ * TT2  A test's topics are gone after it: call `deleteTopics` from `afterAll` or use `withTopic`.
  */
 import { randomBytes } from "node:crypto";
 import type { ITopicConfig } from "kafkajs";
@@ -54,7 +54,7 @@ async function deleteWhere(isMeant: (topic: string) => boolean, brokers: readonl
     const topics = await listed();
     if (topics.length === 0) return;
     await admin.deleteTopics({ topics });
-    // The controller answers before the broker has heard of it, which would show them to whoever looks next.
+    // The controller answers before the broker has heard of it, which would show them to the next reader.
     await eventually(async () => {
       const left = await listed();
       if (left.length > 0) throw new Error(`${left.join(", ")} are listed still`);

@@ -1,8 +1,8 @@
 /**
  * One browser for a test file, and pages in it that tell of everything that they should not do.
  *
- * PG1  Nothing is asked of another origin, nothing is written to the console, where the browser also tells of what
- *      breaks the content policy, and no error is thrown: each is kept, and `takeFaults` tells of all.
+ * PG1  Nothing is asked of another origin, nothing is written to the console, where the browser also reports breaches
+ *      of the content policy, and no error is thrown: each is kept, and `takeFaults` reports all.
  */
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
@@ -17,7 +17,7 @@ const FLAGS = [
   "--disable-background-networking",
   // The headless shell would hint letters in full, where Chromium hints them slightly: their pictures would differ.
   "--font-render-hinting=slight",
-  // A page lives for a second or two: what it makes is cleared less often, and most of it with the page.
+  // A page lives for a second or two: its garbage is cleared less often, and most of it with the page.
   "--js-flags=--min-semi-space-size=16",
 ];
 /** For whatever comes to a page. */
@@ -30,7 +30,7 @@ if ("missing" in found) process.stdout.write(`the console's tests in a browser a
 
 export interface PageInBrowser {
   readonly page: Page;
-  /** Forgets what happened so far, and answers it: a test did it on purpose. */
+  /** Forgets the faults so far, and returns them: a test made them on purpose. */
   readonly takeFaults: () => readonly string[];
   /** As wide and in such a theme from now on. */
   readonly show: (options: PageOptions) => Promise<void>;
@@ -45,7 +45,7 @@ export async function startBrowser(): Promise<Browser> {
 }
 
 export interface PageMachine {
-  /** What its clock shows, for good. */
+  /** The time of its clock, for good. */
   readonly at?: Date | undefined;
   readonly zone?: string | undefined;
 }
@@ -81,8 +81,9 @@ export async function openPage(
       await page.emulateMedia({ colorScheme: theme, forcedColors: "none" });
     },
     async empty() {
-      // Ends the polls and what a test left without an answer. A page of another origin, or under other headers, would
-      // have a process of its own, and so would the next one of the console: with every script to be parsed anew.
+      // Ends the polls and the requests that a test left without an answer. A page of another origin, or under other
+      // headers, would have a process of its own, and so would the next one of the console: with every script to be
+      // parsed anew.
       await page.goto(origin + NOWHERE);
       await page.evaluate(() => {
         localStorage.clear();

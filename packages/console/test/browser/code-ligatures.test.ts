@@ -1,4 +1,4 @@
-/** Code is shown letter by letter: what is copied from it would else look like other signs (`->`, `!=`, `>=`). */
+/** Code is shown letter by letter: a copy of it would else look like other signs (`->`, `!=`, `>=`). */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { eventPage } from "../pages/event.ts";

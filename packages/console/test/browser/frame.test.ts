@@ -24,7 +24,7 @@ describe("keys", () => {
           // The document itself, between the last control and the first.
           if (at === document.body) return [0, ""] as const;
           const words = at.getAttribute("aria-label") ?? at.textContent;
-          // By what it is and not by where: what comes above it meanwhile moves it.
+          // By its identity and not by its place: a part that comes above it meanwhile moves it.
           const known = globalThis as { places?: Element[] };
           known.places ??= [document.body];
           if (!known.places.includes(at)) known.places.push(at);
@@ -63,7 +63,7 @@ describe("the top bar", () => {
     async (width) => {
       const page = await visit("/access", {}, { width });
       const search = page.getByRole("button", { name: "Search, or paste a message id" });
-      // The longest of what stands beside it.
+      // The longest of the texts beside it.
       await page.getByRole("button", { name: /^live/ }).click();
       await page.getByRole("button", { name: /^paused/ }).waitFor();
       const [seen, needed] = await search.locator("span").evaluate((words) => {

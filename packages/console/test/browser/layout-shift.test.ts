@@ -1,4 +1,4 @@
-/** What stands on a page stays where it is while the rest of it comes, however late that is. */
+/** The parts of a page stay where they are while the rest of it comes, however late that is. */
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -22,8 +22,8 @@ const FACES = ["Inter Variable", "JetBrains Mono Variable"];
 const LETTERS = `Promise.all(${JSON.stringify(FACES)}.map((name) => document.fonts.load("1em " + name)))`;
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
 /**
- * By the browser's own measure, with the texts that moved; what a person's doing moved is none. What was measured and
- * not told of yet is taken too: it would be told of later, with what came then.
+ * By the browser's own measure, with the texts that moved; a move that a person caused is none. A shift that was
+ * measured and not told of yet is taken too: it would be told of later, with later shifts.
  */
 const WATCH = `
   const shifts = [];
@@ -75,12 +75,12 @@ interface Late {
   readonly live: FakeAnswers;
   /** Operations that are answered last. */
   readonly late: readonly string[];
-  /** What stands there before. */
+  /** The text that stands there before. */
   readonly stands: string;
   readonly width?: number;
 }
 
-/** A page is the file's: what every test left in it would watch beside this one's. */
+/** A page is the file's: the remains of every test in it would watch beside this one's. */
 async function watch(page: Page): Promise<void> {
   const watching = await page.addInitScript(WATCH);
   onTestFinished(() => watching.dispose());

@@ -1,4 +1,4 @@
-/** Bodies as long as ingest takes them, where they are shown: what they cost the browser has a bound. */
+/** Bodies as long as ingest takes them, where they are shown: their cost to the browser has a bound. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf } from "../fake-control.ts";

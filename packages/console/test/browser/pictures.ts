@@ -1,9 +1,9 @@
 /**
  * Pictures of the pages, for docs/console.md and README.md, drawn by the browser and by nothing else.
  *
- * DP1  A page is drawn in both themes, at one size and one moment; what is drawn later may differ from what is kept in
- *      one pixel of a thousand.
- * DP2  Another major release of the browser may draw text a little otherwise: what it draws is not compared, and a line
+ * DP1  A page is drawn in both themes, at one size and one moment; a later drawing may differ from the kept one in one
+ *      pixel of a thousand.
+ * DP2  Another major release of the browser may draw text a little otherwise: its pictures are not compared, and a line
  *      says so.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ const DRAWN_BY = new URL("drawn-by.json", PICTURES);
 const SIZE = { width: 1280, height: 800 };
 const MOST_DIFFERING = 0.001;
 const THEMES = ["light", "dark"] as const;
-/** What is read beside the first, and a chart, come within that. */
+/** The reads beside the first, and a chart, come within that. */
 const FIRST_MS = 1000;
 /** A picture that does not change for so long is whole. */
 const SETTLED_MS = 300;
@@ -32,7 +32,10 @@ export function pictureName(route: string): string {
   return `console${route.replaceAll("/", "-").replace(/\$(\w+)Id$/, "$1")}`;
 }
 
-/** Of what stands in the window now, against what is kept; empty when all is well. The page is then in the dark. */
+/**
+ * Differences of the window's present content from the kept picture; empty when all is well. The page is then in the
+ * dark.
+ */
 export async function drawnOtherwise(page: Page, name: string): Promise<readonly string[]> {
   const release = releaseOf(page);
   const { chromium } = JSON.parse(await readFile(DRAWN_BY, "utf8")) as { readonly chromium: string };
@@ -59,7 +62,7 @@ export async function drawnOtherwise(page: Page, name: string): Promise<readonly
   return faults;
 }
 
-/** Keeps what stands in the window now. Returns the bytes of both pictures. */
+/** Keeps a picture of the window's present content. Returns the bytes of both pictures. */
 export async function keepPictures(page: Page, name: string): Promise<number> {
   await mkdir(PICTURES, { recursive: true });
   let bytes = 0;
@@ -75,7 +78,7 @@ export async function keepPictures(page: Page, name: string): Promise<number> {
 
 async function inThemes(page: Page, act: (theme: (typeof THEMES)[number]) => Promise<void>): Promise<void> {
   await page.setViewportSize(SIZE);
-  // What has the focus differs by how one came there.
+  // The element with the focus differs by how one came there.
   await page.evaluate(() => {
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   });

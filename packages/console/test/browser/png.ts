@@ -15,7 +15,7 @@ export function encodeFewColours({ width, height, data }: Pick<PNG, "width" | "h
   const byCount = [...counts].sort(([a, aCount], [b, bCount]) => bCount - aCount || a - b).map(([colour]) => colour);
   const palette = byCount.slice(0, MOST_COLOURS);
   const indexes = new Map(byCount.map((colour) => [colour, nearest(palette, colour)]));
-  // Each line begins with the number of its filter, here none: what repeats is found by deflate.
+  // Each line begins with the number of its filter, here none: deflate finds the repeats.
   const lines = Buffer.alloc((width + 1) * height);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
     lines[pixel + Math.floor(pixel / width) + 1] = indexes.get(colourAt(pixel)) ?? 0;

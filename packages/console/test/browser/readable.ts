@@ -8,7 +8,7 @@ interface Box {
   readonly bottom: number;
 }
 
-/** What cannot be read within the frame, or of the dialog that stands over it, in words; empty when all is well. */
+/** The texts that cannot be read within the frame, or in the dialog that stands over it; empty when all is well. */
 export function unreadableTexts(page: Page): Promise<readonly string[]> {
   return page.evaluate(() => {
     /** Boxes of two lines may touch. */
@@ -18,7 +18,7 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
     const texts: { readonly words: string; readonly box: Box }[] = [];
     const hidings = new Map<Element, { readonly overflowX: string; readonly clipPath: string; readonly bounds: Box }>();
 
-    /** What an element hides of what stands in it; looked up once, since many texts stand in it. */
+    /** The part of its content that an element hides; looked up once, since many texts stand in it. */
     const hidingOf = (element: Element) => {
       const known = hidings.get(element);
       if (known !== undefined) return known;
@@ -28,12 +28,12 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
       return hiding;
     };
 
-    /** The part of a text's box that is seen; what hides the rest for good is told. */
+    /** The visible part of a text's box; a part that is hidden for good is told. */
     const seenOf = (words: string, box: DOMRect, parent: Element): Box | null => {
       let { left, right, top, bottom } = box;
       for (let each: Element | null = parent; each !== null && each !== root; each = each.parentElement) {
         const { overflowX, clipPath, bounds } = hidingOf(each);
-        // Said to who hears the page alone.
+        // For screen readers alone.
         if (clipPath !== "none") return null;
         if (overflowX === "visible") continue;
         const isCut = right > bounds.right + 1 || bottom > bounds.bottom + 1;
@@ -56,7 +56,7 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
         if (box !== null) texts.push({ words, box });
       }
     }
-    // From the top down: what begins under a text's end lies over none before it.
+    // From the top down: a box that begins under a text's end lies over none before it.
     texts.sort((a, b) => a.box.top - b.box.top);
     for (const [index, { words, box }] of texts.entries()) {
       for (let next = index + 1; next < texts.length; next += 1) {

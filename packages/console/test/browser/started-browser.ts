@@ -1,4 +1,4 @@
-/** A browser for a test file of what a browser alone shows; in a process it is the same one for all. */
+/** A browser for a test file of effects that a browser alone shows; in a process it is the same one for all. */
 import { inBrowser } from "./browser-ring.ts";
 
 export const { control, startConsole, visit, takeFaults } = inBrowser;

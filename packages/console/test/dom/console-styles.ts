@@ -1,10 +1,10 @@
 /**
- * How the console's own style sheets display an element: all that a page without a layout needs of them, to know what
- * is seen and where a line of text ends.
+ * How the console's own style sheets display an element: the properties that a page without a layout needs, to know the
+ * visible parts and where a line of text ends.
  */
 interface Rule {
   readonly selector: string;
-  /** A class alone, which whoever has it fits. */
+  /** A class alone, which every element with the class fits. */
   readonly isPlain: boolean;
   /** Pixels of the window; undefined for any. */
   readonly mostWidth: number | undefined;
@@ -101,7 +101,7 @@ function ruled(element: Element, property: Property): string | undefined {
   return found;
 }
 
-/** What it says of itself, which few elements do. */
+/** The element's own style, which few elements have. */
 function inlineOf(element: Element, property: Property): string {
   return element.hasAttribute("style") ? ((element as HTMLElement).style?.[property] ?? "") : "";
 }

@@ -1,6 +1,7 @@
 /**
- * What a story finds on a page in the process and does with it: Playwright's locators, as far as stories use them. What
- * a locator finds is resolved by a fork of Playwright's own resolution; it finds what is there when it is asked.
+ * The elements that a story finds on a page in the process, and its actions on them: Playwright's locators, as far as
+ * stories use them. A locator is resolved by a fork of Playwright's own resolution; it finds the elements that are
+ * there when it is asked.
  */
 
 import type { UserEvent } from "@testing-library/user-event";
@@ -237,7 +238,7 @@ function textClause(kind: "has-text" | "has-not-text", text: Text): string {
   return getByTextSelector(text).replace(/^internal:text=/, `internal:${kind}=`);
 }
 
-/** Past what React keeps of it, so that it sees a change. */
+/** Past React's copy of it, so that it sees a change. */
 function setValue(element: HTMLInputElement | HTMLSelectElement, value: string): void {
   const ofKind = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), "value");
   ofKind?.set?.call(element, value);

@@ -1,10 +1,10 @@
 /**
- * A page of the console in the process: the sources themselves, drawn into jsdom, in a time of their own. It has of
- * Playwright's `Page` what stories use.
+ * A page of the console in the process: the sources themselves, drawn into jsdom, in a time of their own. It has the
+ * methods of Playwright's `Page` that stories use.
  *
- * Owns: the console that is shown, its time, and what it did that it should not.
- * - A story waits for what comes as Playwright does, but no real time passes: the page's time goes on to its next
- *   timer until it is there, for half a minute at the most.
+ * Owns: the console that is shown, its time, and its faults.
+ * - A story waits for elements as Playwright does, but no real time passes: the page's time goes on to its next timer
+ *   until they are there, for half a minute at the most.
  * - While the page's clock is paused its time passes by `clock.runFor` alone.
  */
 import { type UserEvent, userEvent } from "@testing-library/user-event";
@@ -21,20 +21,20 @@ const PATIENCE_MS = 30_000;
 const HAND_MS = 50;
 /** Where no timer waits. */
 const LONGEST_STEP_MS = 500;
-/** Turns of the process in which nothing came: what was begun in it is through by then. */
+/** Turns of the process in which nothing came: a step begun in it is through by then. */
 const IDLE_TURNS = 3;
 /** While the clock is paused. */
 const MOST_LOOKS = 200;
 
-/** One for the process: a document and what the console imports cost more than most stories. */
+/** One for the process: a document and the console's imports cost more than most stories. */
 const shared = createDomWindow();
 let shownPage: DomPage | undefined;
-/** One too: what React took of it when it was imported it uses for good. */
+/** One too: React uses for good the values that it took of it when it was imported. */
 const time = createVirtualTime(async () => shownPage?.settle());
 
 let imported: ReturnType<typeof importConsole> | undefined;
 
-/** While the names of the window stand: what is imported looks for them. */
+/** While the names of the window stand: the imported modules look for them. */
 async function importConsole() {
   const { showConsole } = await import("../../src/console.tsx");
   const { setInteractionModality } = await import("react-aria-components");
@@ -131,7 +131,7 @@ export class DomPage {
     return document.documentElement.outerHTML;
   }
 
-  /** Leaves what is shown, and shows an address of the console. */
+  /** Leaves the shown page, and shows an address of the console. */
   async goto(url: string): Promise<void> {
     this.#hide();
     history.pushState(null, "", url);
@@ -296,7 +296,7 @@ export class DomPage {
   async #show(): Promise<void> {
     imported ??= importConsole();
     const { showConsole, setInteractionModality } = await imported;
-    // As in a new tab: what was pressed before in another one is nothing to it.
+    // As in a new tab: keys pressed before in another one are nothing to it.
     setInteractionModality("keyboard");
     document.body.innerHTML = '<div id="root"></div>';
     this.#unmount = showConsole(new Map());
@@ -322,7 +322,7 @@ function keyWord(key: string): string {
   return key.length === 1 ? key : `{${NAMED_KEYS[key] ?? key}}`;
 }
 
-/** `wanted`: a pattern of Playwright's, where two stars stand for anything and one for what has no slash. */
+/** `wanted`: a pattern of Playwright's, where two stars stand for anything and one for a text without a slash. */
 function fits(href: string, wanted: string | RegExp | ((url: URL) => boolean)): boolean {
   if (typeof wanted === "function") return wanted(new URL(href));
   if (wanted instanceof RegExp) return wanted.test(href);

@@ -1,7 +1,7 @@
 /**
  * Pages in the process.
  *
- * Owns: the page that is open, of which there is one at a time: whoever visits another has left it.
+ * Owns: the page that is open, of which there is one at a time: a visit to another leaves it.
  */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
@@ -22,7 +22,7 @@ const ring: Ring = {
     await current?.close();
     const page = new DomPage({ control, at: at ?? BEGIN, stands: at !== undefined, width, theme, zone });
     current = page;
-    // It has of a browser's what stories use; where one uses more, it fails here and not in a browser.
+    // It has the parts of a browser's page that stories use; where one uses more, it fails here and not in a browser.
     const asPage = page as unknown as Page;
     return { page: asPage, takeFaults: () => page.faults.splice(0), leave: () => page.close() };
   },

@@ -1,8 +1,9 @@
 /**
- * The one window of the process, in jsdom, with what a page of the console asks of a browser beside its document.
+ * The one window of the process, in jsdom, with the parts of a browser that a page of the console asks for beside its
+ * document.
  *
- * Owns: the window, whose names stand among the process's own while a page is open, and no longer: what else runs in
- * the process finds its own timers and its own `fetch`.
+ * Owns: the window, whose names stand among the process's own while a page is open, and no longer: other code of the
+ * process finds its own timers and its own `fetch`.
  */
 import { JSDOM } from "jsdom";
 import { countChanges, displayOf, innerTextOf, isDisplayed, visibilityOf } from "./console-styles.ts";
@@ -20,7 +21,7 @@ const OF_WINDOW = [
 /** Of the built page, as far as the console changes it. */
 export const HEAD = '<title>Posthaste</title><link rel="icon" href="/assets/icon-built.svg">';
 
-/** A canvas takes what is drawn on it, and shows nothing. */
+/** A canvas takes drawings, and shows nothing. */
 const DRAWN_NOWHERE: unknown = new Proxy(() => {}, {
   get: (_, name) => (name === Symbol.toPrimitive ? () => 0 : DRAWN_NOWHERE),
   apply: () => DRAWN_NOWHERE,
@@ -29,7 +30,7 @@ const DRAWN_NOWHERE: unknown = new Proxy(() => {}, {
 export interface DomWindow {
   readonly dom: JSDOM;
   readonly window: JSDOM["window"];
-  /** Puts its names among the process's own, with these beside them; answers what takes them away. */
+  /** Puts its names among the process's own, with these beside them; returns a function that takes them away. */
   readonly enter: (others: Readonly<Record<string, unknown>>) => () => void;
   /** As a browser's debugger gives the focus: the page's own scripts are not told that it was to be. */
   readonly focus: (element: HTMLElement) => void;
@@ -98,7 +99,7 @@ function noteChanges(window: JSDOM["window"]): { readonly note: () => void; read
   };
 }
 
-/** What a document asks of its layout, answered by the style sheets alone; what no sheet says is nothing. */
+/** A document's questions about its layout, answered by the style sheets alone; 0 where no sheet says anything. */
 function giveLayoutless(window: JSDOM["window"]): void {
   const { Element, HTMLElement, HTMLCanvasElement } = window;
   const style = {
@@ -140,7 +141,7 @@ function giveLayoutless(window: JSDOM["window"]): void {
       disconnect() {}
     },
   });
-  // As Chromium has it: what had the focus is told that it has it no more, while it still stands there.
+  // As Chromium has it: the element with the focus is told that it has lost it, while it still stands there.
   const { removeChild } = window.Node.prototype;
   window.Node.prototype.removeChild = function remove<Child extends Node>(this: Node, child: Child): Child {
     const { activeElement, body } = window.document;

@@ -1,7 +1,7 @@
 /**
  * How a page in the process reaches the fake control: `fetch` and `EventSource` without a socket between.
  *
- * Owns: what is on its way.
+ * Owns: the answers on their way.
  */
 import type { FakeControl } from "../fake-control.ts";
 
@@ -23,7 +23,7 @@ export function createFakeNetwork(control: FakeControl, origin: string): FakeNet
   const onAsked = new Set<(pathname: string) => void>();
   const sources = new Set<{ readonly close: () => void }>();
   let underWay = 0;
-  /** As an answer comes: not at once, and after what was begun before it. */
+  /** As an answer comes: not at once, and after earlier requests. */
   const arrive = async <Answer>(coming: Promise<Answer>): Promise<Answer> => {
     const answer = await coming;
     underWay += 1;

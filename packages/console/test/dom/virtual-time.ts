@@ -30,7 +30,7 @@ export interface VirtualTime {
   readonly passNext: (mostMs: number) => Promise<number>;
   /** So much has passed, of which no timer was told: each that is due by then is due now, and once. */
   readonly jump: (ms: number) => void;
-  /** Forgets what waits. */
+  /** Forgets the waiting timers. */
   readonly clear: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** All pages, for what is done with each of them. */
+/** All pages, for tests of each of them. */
 import { exampleOf, type FakeAnswers, problem } from "../fake-control.ts";
 import { deliveriesPage } from "./deliveries.ts";
 import { eventPage } from "./event.ts";
@@ -26,7 +26,7 @@ const STILL_READ: FakeAnswers = {
   },
 };
 
-/** What has a picture beside the pages as they are found above; `shows`: a text of it. */
+/** Views with a picture beside the pages as they are found above; `shows`: a text of it. */
 export const VIEWS: readonly View[] = [
   {
     ...{ name: "console-sign-in", path: "/", shows: ["Sign in to Posthaste"] },

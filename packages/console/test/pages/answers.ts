@@ -21,7 +21,7 @@ export type Answers = Readonly<Record<keyof typeof QUESTIONS, Answer>>;
 
 const NOT_LIVE = { none: "nothing of it changes but by hand" };
 const IN_HELP = { none: "posthaste --help names its commands; the empty page has the line" };
-/** Of pages that tell what is set up, or what was done. */
+/** Of pages of settings, or of deeds. */
 const NOTHING_FAILS = { none: "nothing fails here: Overview and the destination's page say what does" };
 const ONE_AT_A_TIME = { none: "it is one form for one person" };
 const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
@@ -182,7 +182,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
 };
 
-/** Questions of a page that what stands on it does not answer, each with the text that is missing. */
+/** Questions of a page that its content does not answer, each with the text that is missing. */
 export function unanswered(route: string, shown: string): readonly string[] {
   const answers = ANSWERS[route];
   if (answers === undefined) return [`nobody asked the questions of ${route}`];

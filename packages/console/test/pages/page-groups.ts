@@ -1,6 +1,6 @@
 /**
  * Every page of the console that is tested in its states, in two groups, each of which has a test file of its own: two
- * workers share what takes a browser longest.
+ * workers share the slowest tests of a browser.
  */
 import { accessPage, activityPage } from "./access.ts";
 import { audiencePage, audiencesPage } from "./audiences.ts";
@@ -13,7 +13,7 @@ import { overviewPage } from "./overview.ts";
 import { replayPage, reviewPage } from "./replay.ts";
 import type { TestedPage } from "./tested-page.ts";
 
-/** Events, and what became of them. */
+/** Events, and their verdicts. */
 export const EVENT_PAGES: readonly TestedPage[] = [
   overviewPage,
   firstEventPage,
@@ -28,7 +28,7 @@ export const EVENT_PAGES: readonly TestedPage[] = [
   deletionPage,
 ];
 
-/** What an operator sets up, and who may. */
+/** An operator's configuration, and tokens. */
 export const CONFIGURATION_PAGES: readonly TestedPage[] = [
   connectPage,
   testReceiversPage,

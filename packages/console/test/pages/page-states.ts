@@ -1,7 +1,7 @@
 /**
  * The tests of a page in its four states, and refused, in both themes. It is loaded once for loading and empty, as a
- * person sees it: the second comes when what the page asked for is answered. It is loaded once more to fail, and is
- * live when it was read again; each page that is live from the first is in the tests of the pictures.
+ * person sees it: the second comes when the page's request is answered. It is loaded once more to fail, and is live
+ * when it was read again; each page that is live from the first is in the tests of the pictures.
  */
 import { describe, expect, it } from "vitest";
 import { problem } from "../fake-control.ts";

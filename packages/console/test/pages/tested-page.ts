@@ -1,7 +1,7 @@
-/** What a page of the console is tested with: its four states, by what control answers in each. */
+/** The parts with which a page of the console is tested: its four states, by control's answers in each. */
 import type { FakeAnswers } from "../fake-control.ts";
 
-/** What a test says of an answer; the rest of it is nothing to the page. */
+/** The part of an answer that a test gives; the rest of it is nothing to the page. */
 export type Said<Answer> = Answer extends readonly (infer Each)[]
   ? readonly Said<Each>[]
   : Answer extends object
@@ -14,7 +14,7 @@ export interface TestedPage {
   /** One that leads to it. */
   readonly path: string;
   readonly title: string;
-  /** What it reads first, such as `GET /v1/sources`. */
+  /** The first read, such as `GET /v1/sources`. */
   readonly reads: string;
   readonly empty: FakeAnswers;
   readonly live: FakeAnswers;

@@ -36,7 +36,7 @@ export interface ClusterAddresses {
    * and says nothing for as long as that one hangs; so each controller is asked for itself.
    */
   readonly controllers: readonly string[];
-  /** The operator's certificate, for brokers that ask who calls. */
+  /** The operator's certificate, for brokers that authenticate their clients. */
   readonly tls?: OperatorTls;
 }
 

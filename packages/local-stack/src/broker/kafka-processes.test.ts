@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(dataDir, { recursive: true }));
 
-/** What a start with `count` brokers leaves in the folder. */
+/** The content of the folder after a start with `count` brokers. */
 async function begin(count: number): Promise<void> {
   const address = (id: number): string => `127.0.0.1:${20_000 + id}`;
   const layout = { count, clientAddress: address, controllerAddress: address, bindHost: "127.0.0.1" };

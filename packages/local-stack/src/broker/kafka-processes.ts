@@ -41,7 +41,7 @@ export interface PreparedKafka {
   readonly processes: readonly StackProcess[];
   /** The addresses for clients. */
   readonly addresses: ClusterAddresses;
-  /** The addresses for whoever runs the cluster: in a secured cluster, other ports, and a certificate. */
+  /** The addresses for the operator of the cluster: in a secured cluster, other ports, and a certificate. */
   readonly operator: ClusterAddresses;
   /** PEM file of the authority to trust, where the cluster is secured. */
   readonly authorityFile: string | undefined;
@@ -82,7 +82,7 @@ function nameOf(id: number): string {
   return `kafka-${id}`;
 }
 
-/** `host:port` of each broker for clients, for the other controllers, and for whoever runs the cluster. */
+/** `host:port` of each broker for clients, for the other controllers, and for the operator of the cluster. */
 interface BrokerAddresses {
   readonly client: (id: number) => string;
   readonly controller: (id: number) => string;

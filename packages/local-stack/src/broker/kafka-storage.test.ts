@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A stand-in for Java that does as Kafka's tool: it counts its runs, and the last argument names what it reads. */
+/** A stand-in for Java that does as Kafka's tool: it counts its runs, and the last argument names its input. */
 async function installJava(script: string): Promise<void> {
   await writeFile(join(folder, "java"), `#!/bin/sh\nPATH=/usr/bin:/bin\necho run >> ${folder}/runs\n${script}\n`);
   await chmod(join(folder, "java"), 0o755);

@@ -91,9 +91,7 @@ export function sumOfOffsets(answer: Buffer): number {
 export interface Request {
   readonly apiKey: number;
   readonly version: number;
-  /**
-   * The bytes behind the client's id in the header: those of a flexible request begin with the header's tagged fields.
-   */
+  /** The bytes behind the client's id in the header: a flexible request's begin with the header's tagged fields. */
   readonly rest: Buffer;
 }
 

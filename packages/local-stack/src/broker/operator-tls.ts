@@ -9,7 +9,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { dirname, join } from "node:path";
 import { CertificateAuthority } from "@posthaste/testkit/certificates";
 
-/** The certificate that whoever runs the cluster shows, and the authority to trust, as PEM texts. */
+/** The certificate that the operator of the cluster shows, and the authority to trust, as PEM texts. */
 export interface OperatorTls {
   readonly ca: string;
   readonly cert: string;

@@ -1,6 +1,7 @@
 /**
- * Makes the settings of brokers that ask who calls. Clients log in by SASL over TLS. Whoever runs the cluster (brokers
- * and controllers among themselves, the local command) shows a certificate and may do everything. Pure.
+ * Makes the settings of brokers that authenticate their clients. Clients log in by SASL over TLS. The operator of the
+ * cluster (brokers and controllers among themselves, the local command) shows a certificate and may do everything.
+ * Pure.
  */
 
 /** The ways to log in, as a service's `KAFKA_SASL_MECHANISM` names them. */
@@ -22,7 +23,7 @@ export interface SecuredListeners {
   readonly operators: readonly string[];
   /** Whether a user without grants may do nothing or everything. */
   readonly ungranted: "nothing" | "everything";
-  /** Users of the mechanism `plain`, which stand in the broker's settings; those of SCRAM are the cluster's own. */
+  /** Users of the mechanism `plain`, which stand in the broker's settings; users of SCRAM are the cluster's own. */
   readonly plainUsers?: readonly User[];
 }
 

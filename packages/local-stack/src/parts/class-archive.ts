@@ -4,7 +4,7 @@
  * process. It passes over a file of another Java or of other jars.
  */
 
-/** What a process does with such a file: it starts from the file, or writes the file at its end. */
+/** A process's use of such a file: it starts from the file, or writes the file at its end. */
 export type ClassArchive = { readonly use: string } | { readonly make: string };
 
 /** The arguments of `java`. */

@@ -40,7 +40,7 @@ export interface JavaPartsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called with a line for each step that takes long. */
   readonly log: (line: string) => void;
-  /** The sums of the files, as sha512sum prints them; those of the repository by default. */
+  /** The sums of the files, as sha512sum prints them; the repository's sums by default. */
   readonly sums?: string;
 }
 
@@ -71,7 +71,7 @@ export function cacheFolder(env: Readonly<Record<string, string | undefined>>): 
   return join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "posthaste");
 }
 
-/** The major version in what `java -version` says, or undefined when it says something else. */
+/** The major version in the output of `java -version`, or undefined for another text. */
 export function javaMajorVersion(text: string): number | undefined {
   const match = /version "(\d+)(?:\.(\d+))?/.exec(text);
   if (!match) return undefined;

@@ -30,7 +30,7 @@ export async function findFreePorts(count: number, random: () => number = Math.r
     if (tries > 100 + count) throw new Error(`no free port between ${FIRST_PORT} and ${LAST_PORT}`);
     const port = FIRST_PORT + Math.floor(random() * (LAST_PORT - FIRST_PORT + 1));
     if (found.has(port)) continue;
-    // In this order: who tries a port listens on it for a moment, in which its finder could not.
+    // In this order: a process that tries a port listens on it for a moment, in which its finder could not.
     if (!(await claim(port))) continue;
     if (await isPortFree(port)) found.add(port);
     else await release(port);
@@ -55,7 +55,8 @@ async function claim(port: number): Promise<boolean> {
     await writeFile(file, String(process.pid), { flag: "wx" });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") return true;
-    // Of who ended without removing it. Another port is taken now all the same: somebody else may take this one.
+    // The file of a process that ended without removing it. Another port is taken now all the same: somebody else may
+    // take this one.
     if (!isRunning(await readFile(file, "utf8").catch(() => ""))) await rm(file, { force: true });
     return false;
   }

@@ -17,7 +17,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a process of one start writes to a log of at most 8 bytes. */
+/** Writes one process's output of one start to a log of at most 8 bytes. */
 function logOnce(text: string): void {
   const log = openLog(file, 8);
   writeSync(log, text);

@@ -16,7 +16,7 @@ export function openLog(file: string, maxBytes: number = MAX_BYTES): number {
   return openSync(file, "a");
 }
 
-/** Returns the last lines of a log, to stand at the end of a sentence that says what went wrong. */
+/** Returns the last lines of a log, to stand at the end of a sentence about a failure. */
 export async function logTail(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch(() => "");
   const lines = text.trimEnd().split("\n").slice(-TAIL_LINES).join("\n");

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StackError } from "../process/stack-error.ts";
 
-/** The content of stack.json, which says what runs, for tools and for the curious. */
+/** The content of stack.json, which lists the running processes, for tools and for the curious. */
 export interface StackFile {
   readonly brokers: readonly string[];
   readonly schemaRegistry: string;

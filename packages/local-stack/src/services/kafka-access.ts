@@ -44,7 +44,7 @@ async function alterGrants(admin: Admin, wanted: readonly AclEntry[]): Promise<v
   if (surplus.length > 0) await admin.deleteAcls({ filters: surplus.map((entry): AclFilter => entry) });
 }
 
-/** Returns the present grants of our users; those of other users are left alone. */
+/** Returns the present grants of our users; grants of other users are left alone. */
 async function readGrants(admin: Admin): Promise<readonly AclEntry[]> {
   const { resources } = await admin.describeAcls({
     resourceType: AclResourceTypes.ANY,

@@ -9,7 +9,7 @@ const options = {
   adminToken: "the-admin-token",
   secretKeys: "k1:the-secret-key",
   dataDir: "/nowhere",
-  // What the person at the terminal exported.
+  // The exports of the person at the terminal.
   env: { PATH: "/bin", POSTHASTE_ADMIN_TOKEN: "the-admin-token", POSTHASTE_SECRET_KEYS: "k1:the-secret-key" },
   onUnexpectedExit: () => {},
 };

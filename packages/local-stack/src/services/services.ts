@@ -21,8 +21,8 @@ const CONTROL_FLAGS = ["--optimize-for-size"] as const;
  */
 export const NODE_FLAGS = ["--initial-old-space-size=128"] as const;
 /**
- * Those of ingest and the router: what they make is let go as soon as the brokers have it, so the young generation,
- * which V8 lets grow to 128 MB, holds garbage alone. With the flag it is 16 MB at the most.
+ * The flags of ingest and the router: their objects are let go as soon as the brokers have the records, so the young
+ * generation, which V8 lets grow to 128 MB, holds garbage alone. With the flag it is 16 MB at the most.
  */
 const SMALL_YOUNG_FLAGS = [...NODE_FLAGS, "--max-semi-space-size=8"] as const;
 const SERVICE_FLAGS: Partial<Record<ServiceName, readonly string[]>> = {
@@ -46,9 +46,9 @@ export interface ServicesOptions {
   /** `id:base64,…`, as POSTHASTE_SECRET_KEYS has them. */
   readonly secretKeys: string;
   readonly dataDir: string;
-  /** What every process inherits; the settings above win over it. */
+  /** The environment that every process inherits; the settings above win over it. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where Kafka asks who calls: what each process logs in with. */
+  /** Where Kafka authenticates its clients: the login of each process. */
   readonly logins?: KafkaLogins | undefined;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }

@@ -40,7 +40,10 @@ export interface LocalStack {
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
 
-/** Starts the stack. Throws StackError for what the person at the terminal can mend; nothing is left running then. */
+/**
+ * Starts the stack. Throws StackError for a fault that the person at the terminal can mend; nothing is left running
+ * then.
+ */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { env, log, dataDir } = options;
   if (env["KAFKA_BROKERS"] && !options.ignoreNamed) {

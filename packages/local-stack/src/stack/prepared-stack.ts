@@ -13,8 +13,8 @@ export interface LocalStackOptions {
   /** URL of the Confluent API of a registry to use instead of one of the stack's own, beside brokers as processes. */
   readonly schemaRegistry?: string | undefined;
   /**
-   * With this, Kafka takes TLS from users that log in, and each user may do what it is granted; at first nobody is
-   * granted anything. When it is absent, Kafka takes plain text from everybody.
+   * With this, Kafka takes TLS from users that log in, and each user may do only the granted operations; at first
+   * nobody is granted anything. When it is absent, Kafka takes plain text from everybody.
    */
   readonly security?: StackSecurity;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -29,7 +29,7 @@ export interface StackSecurity {
 }
 
 export interface SecuredKafka {
-  /** The addresses for whoever runs the cluster, who may do everything. */
+  /** The addresses for the operator of the cluster, who may do everything. */
   readonly operator: ClusterAddresses;
   /** PEM file of the authority that clients are to trust. */
   readonly authorityFile: string;

@@ -33,16 +33,16 @@ export interface SystemOptions extends LocalStackOptions {
   readonly ports: ServicePorts;
   readonly adminToken: string;
   readonly secretKeys: string;
-  /** `POSTHASTE_…` settings of the services beside what this file sets. */
+  /** `POSTHASTE_…` settings of the services beside this file's own. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Each port is that of the service's own process by default, in whose place another may stand. */
+/** Each port is by default the port of the service's own process, in whose place another may stand. */
 export interface AnotherOptions {
   readonly adminPort?: number;
   /** For control's API. */
   readonly controlPort?: number;
-  /** `POSTHASTE_…` settings beside those of the service's own process. */
+  /** `POSTHASTE_…` settings beside the settings of the service's own process. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
