@@ -17,7 +17,6 @@ const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 /** The percentage of sentences with a headless clause that a package may have. Lower a limit when its share falls. */
 const LIMITS = {
   "services/control": 14,
-  test: 27,
 };
 const LIMIT = 3;
 

@@ -85,7 +85,7 @@ describe(PAGE, () => {
       topics: "posthaste.dead-letters",
       "value.converter": "io.confluent.connect.avro.AvroConverter",
     });
-    // What Confluent's sink has no default for.
+    // Settings that Confluent's sink has no default for.
     for (const name of ["connector.class", "s3.bucket.name", "storage.class", "flush.size", "format.class"]) {
       expect(config).toHaveProperty([name]);
     }

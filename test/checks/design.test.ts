@@ -1,4 +1,4 @@
-/** What docs/design.md says of the path of an event holds for the files as they are. */
+/** The statements of docs/design.md on the path of an event hold for the files as they are. */
 import { globSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,7 +31,7 @@ function filesIn(text: string, src: string): readonly string[] {
   return [...new Set(named.map((path) => (/^(?:packages|services)\//.test(path) ? path : `${src}/${path}`)))];
 }
 
-/** What a file imports by its path. */
+/** A file's imports by its path. */
 function importsOf(path: string): readonly string[] {
   const imports = read(path).matchAll(/(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g);
   return [...imports].map(([, target = ""]) => normalize(join(dirname(path), target)));

@@ -1,6 +1,7 @@
 /**
- * docs/metrics.md, made from what each service registers: `node scripts/run.mjs test/checks/metrics-page.ts` writes it.
- * That a running service registers just this, `test/e2e/local-command.test.ts` asks of all four.
+ * docs/metrics.md, made from the metrics that each service registers: `node scripts/run.mjs
+ * test/checks/metrics-page.ts` writes it. That a running service registers just this, `test/e2e/local-command.test.ts`
+ * asks of all four.
  */
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -16,7 +17,7 @@ import type { Registry } from "prom-client";
 
 export const METRICS_PAGE = fileURLToPath(new URL("../../docs/metrics.md", import.meta.url));
 
-/** What each service makes its metrics by, beside what every process has. */
+/** The functions by which each service makes its metrics, beside the metrics of every process. */
 const SERVICES: Readonly<Record<string, (registry: Registry) => void>> = {
   ingest(registry) {
     createKafkaMetrics(registry);
@@ -137,7 +138,7 @@ function section(title: string, metrics: readonly Described[]): string {
 }
 
 function labelsCell({ name, labels }: Described): string {
-  // Its values are those of the process that is asked.
+  // Its values are the values of the process that is asked.
   const isOpen = name === "posthaste_build_info";
   const cells = [...labels].map(([label, values]) =>
     values.size === 0 || isOpen ? `\`${label}\`` : `\`${label}\`: ${[...values].join(", ")}`,

@@ -1,4 +1,4 @@
-/** What control refuses is read at a terminal and in the console, where a path of the API helps nobody. */
+/** Control's refusals are read at a terminal and in the console, where a path of the API helps nobody. */
 import { glob, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -10,10 +10,10 @@ const SOURCES = [
 ];
 /** Where the text of a refusal is written: a call, or the field of one; up to the end of the statement, or near it. */
 const REFUSALS = /(?:new (?:Problem|PosthasteError)\(|\brefused\(|\bmessage: |\bdetail: )[^;]{0,200}/g;
-/** The literals among them, and what in one looks like a path of the API. */
+/** The literals among them, and the part of one that looks like a path of the API. */
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 const PATH = /(?:^["`]|[\s(])\/[a-z][a-z0-9{}/-]*/;
-/** Who asked for a path that is not there is told where all of them are. */
+/** A caller of a path that is not there is told where all of them are. */
 const ALLOWED = /\$\{path\}: see \/openapi\.json/;
 
 function pathsIn(source: string): readonly string[] {

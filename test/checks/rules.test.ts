@@ -1,4 +1,4 @@
-/** The check of `npm run verify` that a rule has one owner, and that who cites it says which. */
+/** The check of `npm run verify` that a rule has one owner, and that a citation names the owner. */
 import { expect, it } from "vitest";
 import { check, useFolder } from "./checked-folder.ts";
 

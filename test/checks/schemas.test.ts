@@ -1,4 +1,4 @@
-/** The check of `npm run verify` that a schema reads what the committed ones wrote. */
+/** The check of `npm run verify` that a schema reads the records of the committed ones. */
 import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

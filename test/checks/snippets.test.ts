@@ -1,10 +1,10 @@
 /**
  * The blocks of the pages that people copy from. Here are checked: that TypeScript and our client's Go compile, that an
- * npm command names a script, a test and a package that there are, that JSON parses. Others run what they are nearest
- * to: docs/control-api.md's commands `services/control/test/docs.test.ts`, docs/webhooks.md's JavaScript, Go and Python
- * `packages/webhook/test/docs.test.ts`, docs/ingest.md's lines of a web page `test/e2e/browser.test.ts`,
- * docs/dead-letters.md's programs `test/e2e/dead-letter-readers.test.ts`, and the
- * calls of README.md and docs/ingest.md `test/e2e/local-command.test.ts`.
+ * npm command names a script, a test and a package that there are, that JSON parses. Other tests run the snippets
+ * nearest to them: `services/control/test/docs.test.ts` the commands of docs/control-api.md,
+ * `packages/webhook/test/docs.test.ts` the JavaScript, Go and Python of docs/webhooks.md, `test/e2e/browser.test.ts`
+ * the lines of a web page in docs/ingest.md, `test/e2e/dead-letter-readers.test.ts` the programs of
+ * docs/dead-letters.md, and `test/e2e/local-command.test.ts` the calls of README.md and docs/ingest.md.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const placeOf = ({ page, line }: Snippet): string => `${page}:${line}`;
 /** Languages of which each block is checked, here or where the header says. */
 const CHECKED = ["sh", "ts", "js", "json", "diff", "go", "python", "java", "sql", "xml", ""];
 
-/** What a page's code stands on and does not say. */
+/** The lines that a page's code needs and does not show. */
 const PRELUDES: Readonly<Record<string, string>> = {
   "packages/webhook/README.md": `
     import type { Destination } from "@posthaste/core/config/destination";
@@ -69,7 +69,7 @@ describe("TypeScript", () => {
     for (const line of added) expect(shown?.code).toContain(line.slice(1));
   });
 
-  /** What the compiler says of a module; empty when nothing. */
+  /** The compiler's faults of a module; empty for none. */
   async function faultsOf(code: string): Promise<string> {
     const folder = await mkdtemp(join(root, "test", ".snippet-"));
     try {
@@ -116,7 +116,7 @@ describe("Go", () => {
     expect(await goFaultsOf(code)).toContain("Nobody");
   });
 
-  /** What `go vet` says of a program that makes these imports and then does the rest; empty when nothing. */
+  /** The faults that `go vet` finds in a program that makes these imports and then does the rest; empty for none. */
   async function goFaultsOf(code: string): Promise<string> {
     const isImport = (line: string) => line.startsWith("import ");
     const lines = code.split("\n");

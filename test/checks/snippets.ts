@@ -10,7 +10,7 @@ export interface Snippet {
   readonly page: string;
   /** The line of the page that the block begins at. */
   readonly line: number;
-  /** What stands behind the fence; empty where nothing does. */
+  /** The word behind the fence; empty where there is none. */
   readonly language: string;
   readonly code: string;
 }

@@ -1,4 +1,4 @@
-/** Damages of what pages of the console say and ask, each noticed by a story in the process. */
+/** Damages of the texts and questions of the console's pages, each noticed by a story in the process. */
 import { damagesOf } from "./damages-of.mjs";
 
 const PAGES = "packages/console/src/pages";

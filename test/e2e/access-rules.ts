@@ -12,7 +12,7 @@ export function rulesOf({ user, resource, name, pattern, operations }: Grant): r
   });
 }
 
-/** What was asked for, by whom. */
+/** The operation, its resource and its user. */
 export function keyOf({ user, operation, resource }: Authorization): string {
   return `${user} ${operation} ${resource}`;
 }

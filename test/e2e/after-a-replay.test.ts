@@ -1,4 +1,4 @@
-/** What is left to do after dead letters were sent again, as control and the command line tell it. */
+/** The remaining work after dead letters were sent again, as control and the command line tell it. */
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
 import { sendBatch } from "./calls.ts";
@@ -70,7 +70,7 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   await replay(1);
   await eventually(async () => {
     expect(await groups()).toMatchObject([{ count: DEAD_LETTERS + 1, open: 0, deliveredSince: DEAD_LETTERS + 1 }]);
-    // What delivery says of it comes by another topic, a moment later.
+    // Delivery's report on it comes by another topic, a moment later.
     expect((await health()).needsSomebody).toBe(false);
   }, ARRIVAL);
   const { state, deliversAgainSince, ...reported } = await health();

@@ -1,4 +1,4 @@
-/** What a secured broker says about who asked for what: the lines of Kafka's authorizer in the broker's log. */
+/** A secured broker's record of each user's requests: the lines of Kafka's authorizer in the broker's log. */
 import { open } from "node:fs/promises";
 
 export interface Authorization {
@@ -34,7 +34,7 @@ export async function readAuthorizations(logFile: string): Promise<readonly Auth
   const from = log.at;
   const bytes = await readFrom(logFile, from);
   const end = bytes.lastIndexOf("\n") + 1;
-  // Who asked meanwhile has read these lines already.
+  // Another caller has read these lines meanwhile.
   if (log.at === from) {
     log.at += end;
     log.found.push(...bytes.toString("utf8", 0, end).split("\n").flatMap(parseLine));

@@ -1,4 +1,4 @@
-/** URLs that no webhook comes through to, each with what the console says of it. */
+/** URLs that no webhook comes through to, each with the console's message about it. */
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import { selfSigned } from "@posthaste/testkit/certificates";
 import { type Receiver, startReceiver } from "@posthaste/testkit/receiver";

@@ -104,7 +104,7 @@ describe.skipIf(hasNoBrowser)("the real @segment/analytics-next in Chromium, fro
     const route = await createRoute(installation, receiver, "/shown");
     const visit = await browser.visit();
     const { host, origin } = new URL(installation.system.ingestUrl);
-    // Those of this installation, which speaks no TLS.
+    // The lines of this installation, which speaks no TLS.
     const lines = shown
       .replace("…", route.writeKey)
       .replace('"https://events.example.com"', JSON.stringify(origin))

@@ -4,7 +4,7 @@
  * Owns: the browser's process and the page's server.
  * BW1  The page's origin is another than ingest's, so that each request of the library is one that CORS rules.
  * BW2  Nothing leaves 127.0.0.1: the rest goes to a proxy that is not there. Interception inside the browser would
- *      answer preflights by itself, and those are what is tested here.
+ *      answer preflights by itself, and preflights are tested here.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -50,7 +50,7 @@ export interface LoadOptions {
 
 export interface Visit {
   readonly page: Page;
-  /** What went elsewhere than to the page's own origin, in the order it was sent. */
+  /** The requests to other origins than the page's own, in the order they were sent. */
   readonly requests: () => readonly BrowserRequest[];
   /** Starts the library as a customer's page does, and answers when it has its settings. */
   readonly load: (options: LoadOptions) => Promise<JSHandle<Analytics>>;

@@ -9,8 +9,8 @@ export interface Call {
 }
 
 /**
- * As a client does: again what is answered 503, as it is where a busy broker does not acknowledge in time. What was
- * taken all the same is known by its message id.
+ * As a client does: a call that is answered 503 is sent again, as it is where a busy broker does not acknowledge in
+ * time. A call that was taken all the same is known by its message id.
  */
 const AGAIN_FOR_MS = 30_000;
 const PAUSE_MS = 200;

@@ -1,6 +1,4 @@
-/**
- * The client libraries, each as its users run it, against a whole installation: what they send is what receivers get.
- */
+/** The client libraries, each as its users run it, against a whole installation: receivers get the calls sent. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -19,7 +17,7 @@ const hasGo = spawnSync("go", ["version"]).status === 0;
 
 useInstallation();
 
-/** Makes one call of each kind and `tracks` more with a library, and answers what it handed to its error callback. */
+/** Makes one call of each kind and `tracks` more with a library, and returns the arguments of its error callback. */
 type MakeCalls = (writeKey: string, tracks: number) => Promise<readonly string[]>;
 
 const callInTypeScript: MakeCalls = async (writeKey, tracks) => {
@@ -83,7 +81,7 @@ for (const { name, makeCalls, isHere } of libraries) {
       // The user's events come in the order of the calls: they were in one batch.
       expect(ofAda.map(({ context: _context, timestamp: _timestamp, ...rest }) => rest)).toEqual(EXPECTED);
       for (const { timestamp, context } of ofAda) {
-        // The caller's time, corrected by what its clock was off and by the way to ingest.
+        // The caller's time, corrected by its clock's offset and by the way to ingest.
         expect(Math.abs(Date.parse(String(timestamp)) - Date.parse(TIMESTAMP))).toBeLessThan(60_000);
         expect(context).toMatchObject({ library: { name: expect.stringMatching(/^posthaste-(js|go)$/) } });
       }

@@ -1,4 +1,4 @@
-/** A person who mends and looks after what there is, at the console, against a whole installation. */
+/** A person who mends and looks after an installation, at the console, against a whole installation. */
 import { randomBytes } from "node:crypto";
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Locator, Page } from "playwright-core";
@@ -43,7 +43,10 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       }
     });
 
-    /** Starts a replay behind which others wait for their turn (RR1 of replay-runner.ts); answers what ends it. */
+    /**
+     * Starts a replay behind which others wait for their turn (RR1 of replay-runner.ts); returns a function that ends
+     * it.
+     */
     const startEndless = async (): Promise<() => Promise<unknown>> => {
       const { control } = installation;
       const { destinationId } = endless;
@@ -293,7 +296,7 @@ function stateOn(page: Page, state: string): Locator {
   return page.getByText(new RegExp(`^\\S ${state}$`));
 }
 
-/** What a replay's page says of how many were delivered. */
+/** The number of delivered ones on a replay's page. */
 function deliveredOn(page: Page): Promise<string> {
   return page.locator("dt", { hasText: "Delivered" }).locator("xpath=following-sibling::dd").innerText();
 }

@@ -3,8 +3,8 @@
  * that are refused, and some that a receiver is down for until their window ends. With POSTHASTE_LONG they are 10,000,
  * and the example in Java runs too. Where an engine is missing its tests are skipped, with the reason printed.
  *
- * What an engine says is held to what stands in the topic as our own reader reads it. On a busy machine that is not
- * what was meant to be there: a refused one has the reason `window_expired` where nothing came back in time.
+ * An engine's output is held to the topic's content as our own reader reads it. On a busy machine some have another
+ * reason than the meant one: a refused one has the reason `window_expired` where nothing came back in time.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -58,7 +58,7 @@ if (!isLong) process.stdout.write("the example of dead letters in Java is skippe
 
 let refused: Route;
 let expired: Route;
-/** What stands in the topic. */
+/** The content of the topic. */
 let deadLetters: readonly DeadLetter[];
 let folder: string;
 
@@ -163,7 +163,7 @@ describe.skipIf("missing" in kcat)("with kcat", () => {
   });
 });
 
-// Maven's and the compiler's start take ten times what they show.
+// Maven's and the compiler's start take ten times as long as their lesson.
 describe.runIf(isLong)("in Java", () => {
   it("a hundred dead letters and more of each partition are decoded by the deserializer of Maven Central", async () => {
     const [pom = ""] = await blocksUnder(PAGE, "In Java", "xml");
@@ -221,7 +221,7 @@ async function sendMany(route: Route, first: number, end: number): Promise<void>
   });
   for (let from = 0; from < calls.length; from += BATCH) {
     const batch = calls.slice(from, from + BATCH);
-    // What is sent twice is dropped by its message ids.
+    // A record that is sent twice is dropped by its message id.
     await eventually(
       async () => expect(await sendBatch(installation.system.ingestUrl, route.writeKey, batch)).toBe(200),
       ARRIVAL,
@@ -229,7 +229,7 @@ async function sendMany(route: Route, first: number, end: number): Promise<void>
   }
 }
 
-/** What the page tells to install, each with its version. */
+/** The packages that the page has installed, each with its version. */
 async function requirements(): Promise<readonly string[]> {
   const blocks = (await readFile(new URL(`../../${PAGE}`, import.meta.url), "utf8")).matchAll(/pip install ([^\n]+)/g);
   const words = [...blocks].flatMap(([, rest = ""]) => rest.split(" ")).map((word) => word.replaceAll("'", ""));
@@ -265,7 +265,7 @@ function ofThisTopic(code: string): string {
   return code.replaceAll("posthaste.dead-letters", installation.names.deadLetters);
 }
 
-/** What the examples read their places from. */
+/** The variables that the examples read their places from. */
 function exampleEnvironment(): NodeJS.ProcessEnv {
   const { brokers, schemaRegistry } = installation.system.stack;
   return {

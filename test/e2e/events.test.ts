@@ -164,7 +164,7 @@ describe("audiences and computed traits", () => {
     await eventually(async () =>
       expect(await control.call("GET", `/v1/audiences/${id}`)).toMatchObject({ identifiesWaiting: 0 }),
     );
-    // One user's events of one source go in order: what was told before these and is not there is not coming.
+    // One user's events of one source go in order: an earlier one that is not there is not coming.
     for (const userId of ["ada", "bob", "cyd"])
       expect(
         await sendOne(system.ingestUrl, route.writeKey, { type: "track", userId, event: "E", messageId: userId }),
@@ -238,7 +238,7 @@ describe("the integrations map", () => {
     ]) {
       expect(await sendOne(installation.system.ingestUrl, route.writeKey, call)).toBe(200);
     }
-    // One user's events of one source go in order: what was sent before `last` and is not there is not coming.
+    // One user's events of one source go in order: an event from before `last` that is not there is not coming.
     await eventually(() => expect([...messageIdsOf(requestsOf(route))]).toContain("last"), ARRIVAL);
     expect(messageIdsOf(requestsOf(route))).toEqual(new Set(["by-name", "options", "last"]));
   });

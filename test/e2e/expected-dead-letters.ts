@@ -1,7 +1,4 @@
-/**
- * What the examples of docs/dead-letters.md are to say of dead letters, made of the dead letters as our own reader has
- * them.
- */
+/** The expected output of the examples of docs/dead-letters.md, made of the dead letters as our own reader has them. */
 import { type DeadLetter, lastAnswers } from "@posthaste/core/delivery/dead-letter";
 import { expect } from "vitest";
 
@@ -41,7 +38,7 @@ export function countsOf<T>(values: readonly T[]): ReadonlyMap<T, number> {
   return counts;
 }
 
-/** By destination, where it is mended, why, and what the first URL answered last. */
+/** By destination, the place of the remedy, the reason, and the first URL's last answer. */
 export function toMend(deadLetters: readonly DeadLetter[]): ReadonlySet<string> {
   return countLines(
     deadLetters.map(({ destinationId, reasonClass, reason, history }) => [
@@ -51,7 +48,7 @@ export function toMend(deadLetters: readonly DeadLetter[]): ReadonlySet<string> 
   );
 }
 
-/** By destination and attempt, what each URL answered. */
+/** By destination and attempt, each URL's answer. */
 export function answersOfAttempts(deadLetters: readonly DeadLetter[]): ReadonlySet<string> {
   return countLines(
     deadLetters.flatMap(({ destinationId, history }) =>
@@ -62,13 +59,13 @@ export function answersOfAttempts(deadLetters: readonly DeadLetter[]): ReadonlyS
   );
 }
 
-/** What stands in a column, or a header, for what its URLs answered last; undefined where there is nothing. */
+/** The cell of a column, or of a header, for its URLs' last answers; undefined where there is none. */
 function lastOf(deadLetter: DeadLetter, what: "status" | "error"): string | undefined {
   const said = new Set(lastAnswers(deadLetter).flatMap((answer) => answer[what] ?? []));
   return said.size === 0 ? undefined : [...said].join(",");
 }
 
-/** What is to stand of a dead letter in each column but its place. */
+/** The expected cell of a dead letter in each column but its place. */
 export function rowOf(deadLetter: DeadLetter): Row {
   const { reason, reasonClass, destinationId, sourceId, messageId, type, event, userKey, attempts, deferrals } =
     deadLetter;
@@ -91,7 +88,7 @@ export function rowOf(deadLetter: DeadLetter): Row {
   };
 }
 
-/** That value, headers and history of one dead letter, as Python prints them, say what stands in the topic. */
+/** Asserts that value, headers and history of one dead letter, as Python prints them, equal the topic's content. */
 export function expectWhole(deadLetter: PrintedDeadLetter | undefined, stored: DeadLetter, eventsTopic: string): void {
   const { reason, reasonClass, destinationId, sourceId, messageId, attempts, deadAtMs, firstAttemptAtMs } = stored;
   expect(deadLetter).toMatchObject({
@@ -113,7 +110,7 @@ export function expectWhole(deadLetter: PrintedDeadLetter | undefined, stored: D
   ]);
 }
 
-/** That a dead letter says what happened: the receiver answered as it was told to, or did not within its time. */
+/** Asserts that a dead letter tells the truth: the receiver answered as it was told to, or did not within its time. */
 export function expectMeant(
   { reason, reasonClass, attempts, history, firstAttemptAtMs }: DeadLetter,
   { url, status }: { readonly url: string; readonly status: number },

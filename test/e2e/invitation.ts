@@ -1,4 +1,4 @@
-/** What an engineer does to have a second one in, and what that one does. */
+/** An engineer invites a second one, who signs in. */
 import type { Page } from "playwright-core";
 import { type ConsoleFlow, expectSound } from "./console-flow.ts";
 
@@ -46,7 +46,7 @@ export async function pasteAnywhere({ page, press }: ConsoleFlow, text: string):
   await press("ControlOrMeta+v");
 }
 
-/** The line that the page shows once, without what stands before the token. */
+/** The line that the page shows once, without the text before the token. */
 export async function takeTokenForTerminal({ page }: ConsoleFlow): Promise<string> {
   await page.getByRole("button", { name: "You: dana" }).click();
   await page.getByRole("menuitem", { name: "Use it in the terminal" }).click();

@@ -1,6 +1,6 @@
 /**
- * What an operator sees and does over minutes: a secret that is rotated by the command line under load, and the health
- * of a destination that two delivery processes use, of which one is killed.
+ * An operator's work over minutes: a secret that is rotated by the command line under load, and the health of a
+ * destination that two delivery processes use, of which one is killed.
  */
 import { findFreePorts } from "@posthaste/local-stack/ports";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";

@@ -1,6 +1,6 @@
 /**
- * Services that are killed while events come: what was answered 200 arrives. A delivery process is killed in
- * `test/faults/engine.test.ts` too, which counts what comes again; in the long form each service is killed here.
+ * Services that are killed while events come: each call answered 200 arrives. A delivery process is killed in
+ * `test/faults/engine.test.ts` too, which counts the repeats; in the long form each service is killed here.
  */
 
 import { eventually } from "@posthaste/testkit/eventually";

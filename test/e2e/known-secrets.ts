@@ -8,13 +8,13 @@ import type { Page, Response } from "playwright-core";
 import { expect } from "vitest";
 import type { Installation } from "./installation.ts";
 
-/** What a page has beside its text: what stands in its fields, and what the browser keeps of it. */
+/** The parts of a page beside its text: the values of its fields, and the browser's storage. */
 const BESIDE = `JSON.stringify([
   [...document.querySelectorAll("input, textarea, select")].map(({ value }) => value),
   { ...localStorage }, { ...sessionStorage }, location.href, document.cookie,
 ])`;
 
-/** What lets a person or a program in. */
+/** The secrets that let a person or a program in. */
 export interface AccessSecrets {
   /** A sign-in link of the administrator's that is not opened yet. */
   readonly link: string;
@@ -34,13 +34,13 @@ export async function makeAccess({ control, system }: Installation): Promise<Acc
 }
 
 export interface SecretSearch {
-  /** Of every page, with what makes it show all that it has. */
+  /** The address of every page, with the parameters that make it show all of its parts. */
   readonly addresses: readonly string[];
-  /** By what they are. */
+  /** By their kind. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Opens each page, with what folds out there, and answers where which of the secrets stands. */
+/** Opens each page, with its folded parts, and returns the places of the secrets that stand there. */
 export async function secretsShown(page: Page, { addresses, secrets }: SecretSearch): Promise<readonly string[]> {
   const shown: string[] = [];
   const answers: Promise<string>[] = [];
@@ -71,7 +71,7 @@ export async function secretsShown(page: Page, { addresses, secrets }: SecretSea
   return shown;
 }
 
-/** What an installation keeps: in which topics and logs of its services which of the secrets stands. */
+/** The topics and logs of an installation's services that hold secrets, with the secrets. */
 export async function secretsKept(
   { system, names }: Installation,
   secrets: SecretSearch["secrets"],

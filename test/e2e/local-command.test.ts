@@ -71,7 +71,7 @@ function withPassword(url: string): string {
   return Object.assign(new URL(url), { username: "operator", password: PASSWORD }).href;
 }
 
-/** What the services wrote, each into a log of its own. */
+/** The services' output, each in a log of its own. */
 async function logsIn(folder: string): Promise<string> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".log"));
   return (await Promise.all(files.map((file) => readFile(join(folder, file), "utf8")))).join("");
@@ -87,7 +87,7 @@ function run(...args: string[]): void {
   }
 }
 
-/** What stack.json says once the command says how to go on. */
+/** The content of stack.json once the command has printed its hints. */
 async function running(): Promise<StackFile> {
   await eventually(() => {
     if (command.exitCode !== null) throw new Error(`ended with ${command.exitCode}:\n${output}`);
@@ -105,7 +105,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What README.md and docs/ingest.md show is answered as they say. */
+/** The examples of README.md and docs/ingest.md are answered as they say. */
 async function assertPagesHold({ ingest, control }: StackFile, token: string): Promise<void> {
   const sources = await fetch(`${control}/v1/sources`, { headers: { authorization: `Bearer ${token}` } });
   const [source] = ((await sources.json()) as { readonly data: { readonly id: string; readonly writeKey: string }[] })
@@ -120,7 +120,7 @@ async function assertPagesHold({ ingest, control }: StackFile, token: string): P
   for (const { answers, expected } of calls) expect(answers).toEqual([expected]);
 }
 
-/** The first event in a minute: what README.md shows, by the command line, with a receiver of the test's own. */
+/** The first event in a minute: the commands of README.md, by the command line, with a receiver of the test's own. */
 async function assertFirstEvent(): Promise<void> {
   const blocks = await blocksUnder("README.md", "Your first event in a minute", "sh");
   const [shown = ""] = blocks.filter((block) => block.includes("npx posthaste"));
@@ -139,7 +139,7 @@ async function assertFirstEvent(): Promise<void> {
     const [create = "", connect = "", sample = ""] = commands;
     sourceId = /^id\t(src_\w+)$/m.exec(await shell(create))?.[1] ?? "";
     expect(await shell(connect)).toContain(`${receiver.url}/hook`);
-    // A person takes the second after which the destination gets what is sent.
+    // A person takes the second after which the destination gets new events.
     await eventually(
       async () => {
         expect(await shell(sample)).toContain("taken\ttrue");
@@ -209,7 +209,7 @@ it("keeps secrets apart, starts again after a SIGKILL, shows all seven kinds del
   for (const [service, url] of Object.entries(stack.metrics)) {
     const page = await fetch(url);
     expect(page.status).toBe(200);
-    // What docs/metrics.md is made from is what runs.
+    // The source of docs/metrics.md runs.
     const names = [...(await page.text()).matchAll(/^# TYPE (posthaste_\S+)/gm)].map(([, name]) => name);
     expect(names.toSorted()).toEqual((await metricNames())[service]?.toSorted());
   }

@@ -4,7 +4,7 @@ import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { expect } from "vitest";
 import type { Installation } from "./installation.ts";
 
-/** Deletes what one partition of the retry topic holds, accepts the loss, and starts delivery again. */
+/** Deletes the records of one partition of the retry topic, accepts the loss, and starts delivery again. */
 export async function loseAndAccept(
   { control, names, system }: Installation,
   connection: KafkaConnection,

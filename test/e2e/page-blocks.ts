@@ -1,4 +1,4 @@
-/** The blocks of a page by the section they stand in, for tests that run what a reader would copy. */
+/** The blocks of a page by the section they stand in, for tests that run the snippets that a reader would copy. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root, snippetsOf } from "../checks/snippets.ts";

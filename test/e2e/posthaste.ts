@@ -7,7 +7,7 @@ import type { Installation } from "./installation.ts";
 const CLI = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const COMMANDS = fileURLToPath(new URL("../../packages/cli/test/commands-process.ts", import.meta.url));
 
-/** `stdin` is what `-` reads. */
+/** `stdin` is the input of `-`. */
 export function posthaste({ system }: Installation, args: readonly string[], stdin = ""): Promise<RunResult> {
   return runNode([CLI, ...args, "--url", system.controlUrl], {
     env: { PATH: process.env.PATH, POSTHASTE_ADMIN_TOKEN: system.adminToken },
@@ -20,7 +20,7 @@ export interface Commands {
   readonly close: () => Promise<void>;
 }
 
-/** The same for many commands, in one process for all: what only a whole process shows is for `posthaste`. */
+/** The same for many commands, in one process for all: effects that only a whole process shows are for `posthaste`. */
 export function startCommands({ system }: Installation): Commands {
   const program = startLineProgram([COMMANDS], {});
   const env = { POSTHASTE_ADMIN_TOKEN: system.adminToken };

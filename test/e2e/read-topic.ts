@@ -36,7 +36,7 @@ export async function readValues<T>(
   try {
     const codec = await createOpenCodec({ url: schemaRegistry, names })<T>(schema);
     for (const { partition, start, end } of await topicOffsets(connection, topic)) {
-      // A reader of what is empty would cost its start for nothing.
+      // A reader of an empty partition would cost its start for nothing.
       if (start === end) continue;
       const reader = await followLog(connection, {
         topic,

@@ -50,7 +50,7 @@ describe("within the retry window", () => {
       const attempts = requests.filter((request) => request.headers["x-message-id"] === messageId);
       const numbers = attempts.map((request) => Number(request.headers["x-attempt"]));
       expect(new Set(numbers).size).toBe(numbers.length);
-      // What was not answered may not have come to the receiver.
+      // A request without an answer may not have come to the receiver.
       expect(Math.max(...numbers) - numbers.length).toBeLessThanOrEqual(unanswered);
       expect(new Set(attempts.map((request) => request.body.toString())).size).toBe(1);
     }
@@ -78,7 +78,7 @@ describe("within the retry window", () => {
     await members({ remove: ["ada"] });
     isDown = false;
     const recoveredAtMs = Date.now();
-    // Whatever the order in which they come, the newest says what is so.
+    // Whatever the order in which they come, the newest one holds.
     const reported = () => requests().filter(({ receivedAtMs }) => receivedAtMs >= recoveredAtMs);
     const valuesOf = (userId: string) => {
       const identifies = new Map(reported().map((request) => [request.headers["x-message-id"], bodyOf(request)]));

@@ -1,6 +1,4 @@
-/**
- * A source, a receiver and a signed destination that joins them, made through control; and what came out at the end.
- */
+/** A source, a receiver and a signed destination that joins them, made through control; and the requests at the end. */
 import { randomBytes } from "node:crypto";
 import { eventually } from "@posthaste/testkit/eventually";
 import type { ReceivedRequest, Receiver } from "@posthaste/testkit/receiver";
@@ -66,7 +64,7 @@ export async function untilAllHave({ system, names }: Installation): Promise<voi
     const page = await fetch(url).then(
       (response) => response.text(),
       (error: { readonly cause?: { readonly code?: string } }) => {
-        // Any other failure may be that of a process that is up, and has them or not.
+        // Any other failure may come of a process that is up, and has them or not.
         if (error.cause?.code !== "ECONNREFUSED") throw error;
         return "";
       },
@@ -102,7 +100,7 @@ export function bodyOf(request: ReceivedRequest): Record<string, unknown> {
   return JSON.parse(request.body.toString("utf8")) as Record<string, unknown>;
 }
 
-/** Without what came again since its answer took longer than a request may, as on a busy machine. */
+/** Without the repeats whose answer took longer than a request may, as on a busy machine. */
 export function firstAttempts(requests: readonly ReceivedRequest[]): readonly ReceivedRequest[] {
   return requests.filter(({ headers }) => headers["x-attempt"] === "1");
 }

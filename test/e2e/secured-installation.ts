@@ -1,5 +1,5 @@
 /**
- * An installation over a Kafka that asks who calls, for a whole test file.
+ * An installation over a Kafka that authenticates its clients, for a whole test file.
  *
  * Owns: the installation, its receiver, and each connection that it makes as the operator for as long as that works.
  */
@@ -19,7 +19,7 @@ const SETTINGS = {
   POSTHASTE_PARTITIONS: String(PARTITIONS),
 };
 
-/** Those of the file that runs. */
+/** The installation of the running file. */
 export let installation: Installation;
 export let secured: SecuredKafka;
 export let receiver: Receiver;
@@ -41,7 +41,7 @@ export function useSecuredInstallation(): void {
   });
 }
 
-/** What the broker granted and denied so far. */
+/** The broker's grants and denials so far. */
 export const authorizations = (): Promise<readonly Authorization[]> =>
   readAuthorizations(installation.system.process("kafka-1").logFile);
 

@@ -1,8 +1,8 @@
 /**
- * All of it over a Kafka that asks who calls: each service works with what the access table grants it, needs all of
- * that, and gets nothing else.
+ * All of it over a Kafka that authenticates its clients: each service works with the grants of the access table, needs
+ * all of them, and gets nothing else.
  *
- * The tests are one story: what happens in the first ones is what the broker's log is asked about in the later ones.
+ * The tests are one story: the later ones ask the broker's log about the first ones.
  */
 import { readFile, stat } from "node:fs/promises";
 import { accessTable, KAFKA_USERS, type KafkaUser } from "@posthaste/contracts/access";
@@ -57,7 +57,7 @@ describe("with nothing but what is its own", () => {
       },
     };
     const topic = names.destinationHealth;
-    // What comes while control reads was written just now, whatever it says (HB4, HB5 of health-book.ts).
+    // A record that comes while control reads was written just now, whatever it says (HB4, HB5 of health-book.ts).
     await system.process("control").stop();
     await asOperator(async (connection) => {
       const producer = await createProducer(connection, { name: "e2e", topics: [topic] });

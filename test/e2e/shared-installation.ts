@@ -47,7 +47,7 @@ export async function tidy(installation: Installation): Promise<void> {
   await Promise.all(system.processes.map((each) => (each.pid === undefined ? each.start() : each.resume())));
   const exits = unexpectedExits.slice(knownExits);
   knownExits = unexpectedExits.length;
-  // Control answers once it has read what it made before.
+  // Control answers once it has read its earlier changes.
   await eventually(() => removeDestinations(installation), { timeoutMs: 60_000 });
   expect(exits).toEqual([]);
 }

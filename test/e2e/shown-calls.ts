@@ -6,7 +6,7 @@ import { readSnippets } from "../checks/snippets.ts";
 const execute = promisify(execFile);
 
 export interface ShownCallOptions {
-  /** URLs of ingest and control, in place of those of the local command. */
+  /** URLs of ingest and control, in place of the local command's. */
   readonly ingest: string;
   readonly control: string;
   readonly dataDir: string;
@@ -19,7 +19,7 @@ export interface ShownCall {
   readonly shown: string;
   /** The answer that the page shows under it, as JSON; null where it shows none. */
   readonly expected: unknown;
-  /** What was answered, one for each call. */
+  /** The answers, one for each call. */
   readonly answers: readonly unknown[];
 }
 

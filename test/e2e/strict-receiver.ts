@@ -1,18 +1,18 @@
 /**
- * A customer's endpoint that refuses what is not signed as it wants, as its own code would: a Standard Webhooks library
- * that is given one secret, and a check of `X-Signature` by a list of them.
+ * A customer's endpoint that refuses requests with a wrong signature, as its own code would: a Standard Webhooks
+ * library that is given one secret, and a check of `X-Signature` by a list of them.
  */
 import { createHmac } from "node:crypto";
 import type { Answer, ReceivedRequest } from "@posthaste/testkit/receiver";
 
 export interface StrictReceiver {
-  /** What it does with a request; 401 to one that is not signed as it wants. */
+  /** Its answer to a request; 401 to one with a wrong signature. */
   readonly answer: (request: ReceivedRequest) => Answer;
   /** Puts another version in its place, which knows these. */
   readonly deploy: (secrets: KnownSecrets) => void;
   /** How many of the last that it took have an `X-Signature` by this secret, without another one between them. */
   readonly inARow: (secret: string) => number;
-  /** The ids of those that it refused, with what was wrong. */
+  /** The ids of the refused requests, with the faults. */
   readonly refused: readonly string[];
 }
 

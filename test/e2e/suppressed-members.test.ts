@@ -1,4 +1,4 @@
-/** Suppressed users who are in an audience: what the emitter says of them is an event like any other. */
+/** Suppressed users who are in an audience: the emitter's identify of one is an event like any other. */
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
 import { readDeadLetters } from "./dead-letters.ts";
@@ -35,7 +35,7 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
 
   const gone = [...MEMBERS.filter((_, index) => index % 2 === 0), "gone-1", "gone-2"];
   await control.call("POST", "/v1/deletions", { userIds: gone, sourceIds: [route.sourceId], suppress: true });
-  // What came before that to a receiver that stood still then is received before this is answered.
+  // A request that came before that to a receiver that stood still then is received before this is answered.
   await fetch(`${receiver.url}/marker`);
   const answeredMs = Date.now();
   await upload.write('"gone-2"\n"here-2"\n');
@@ -57,7 +57,8 @@ it("get no identify after the answer: of a sync before it, of one that it falls 
   }, ARRIVAL);
   const late = [...usersReportedAt((receivedAtMs) => receivedAtMs >= answeredMs)];
   expect(late.filter((userId) => isGone.has(userId))).toEqual([]);
-  // Each of theirs was told before the answer, or dropped for what it was: none is missing, and none is forgotten.
+  // Each of their identifies was reported before the answer, or dropped for its content: none is missing, and none is
+  // forgotten.
   const { brokers, schemaRegistry } = system.stack;
   const reportedBefore = requests().filter((each) => isGone.has(String(bodyOf(each)["userId"])));
   const reportedIdentifies = reportedBefore.filter((each) => bodyOf(each)["type"] === "identify");

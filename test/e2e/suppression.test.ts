@@ -159,10 +159,10 @@ describe("a suppressed user with events in every place", () => {
       receiver.requestsTo(route.path).flatMap((request) => (request.receivedAtMs >= atMs ? [userOf(request)] : []));
     await eventually(() => expect(usersSince(0).length).toBeGreaterThan(20), ARRIVAL);
     await suppress({ userId: "streamed", sourceIds: [route.sourceId] });
-    // What came before that to a receiver that stood still then is received before this is answered.
+    // A request that came before that to a receiver that stood still then is received before this is answered.
     await fetch(`${receiver.url}/marker`);
     const answeredMs = Date.now();
-    // Of what was sent after the answer, so many are delivered.
+    // Of the requests sent after the answer, so many are delivered.
     const beganWith = sent;
     const besideLate = () => usersSince(answeredMs).filter((user) => user === "beside").length;
     await eventually(() => expect([sent - beganWith, besideLate()].every((count) => count > LATE)).toBe(true), ARRIVAL);

@@ -20,8 +20,8 @@ export async function countUnanswered({ system }: Installation): Promise<number>
 }
 
 /**
- * What `act` answers of the first round, from 0, in which every request of delivery was answered. `act` waits for what
- * it expects by `until`, which also ends where a request had no answer.
+ * The result of `act` in the first round, from 0, in which every request of delivery was answered. `act` waits for its
+ * expectations by `until`, which also ends where a request had no answer.
  */
 export async function undisturbed<T>(
   installation: Installation,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll } from "vitest";
 import { type Browser, startBrowser } from "./browser.ts";
 import { useInstallation } from "./use-installation.ts";
 
-/** For what a busy machine takes a while for. */
+/** For waits that take a busy machine a while. */
 export const ARRIVAL = { timeoutMs: 60_000 };
 
 const found = await provideProgram(CHROMIUM, process.env);
@@ -44,7 +44,7 @@ async function start(path: string): Promise<Browser> {
   return started;
 }
 
-/** Prints a figure: what it may be is judged where nothing else runs. */
+/** Prints a figure: its bound is judged where nothing else runs. */
 export function tell(what: string, ms: number): void {
   process.stdout.write(`${what}: ${(ms / 1000).toFixed(1)} s\n`);
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { type Installation, type InstallationOptions, startInstallation } from "./installation.ts";
 import { sharedInstallation, tidy } from "./shared-installation.ts";
 
-/** Those of the file that runs. */
+/** The installation of the running file. */
 export let installation: Installation;
 export let receiver: Receiver;
 

@@ -50,10 +50,10 @@ describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) =>
       attemptLog === "failures"
         ? /or it was delivered: delivery logs failures alone\.$/
         : /or failed: delivery logs neither\.$/;
-    // While control has not read all, it says of this one what it says of any.
+    // While control has not read all, it says the same of this one as of any.
     await eventually(async () => expect((await verdictOn(atOnce)).sentence).toMatch(unlogged), ARRIVAL);
     await expectCause(waits, attemptLog === "failures" ? "waiting_retry" : "unknown");
-    // The end of what left an entry is always logged, so that nothing seems to wait for ever.
+    // The end of an attempt that left an entry is always logged, so that nothing seems to wait for ever.
     await expectCause(mended, attemptLog === "failures" ? "delivered" : "unknown");
   });
 });

@@ -21,7 +21,10 @@ interface Verdict {
   readonly events: readonly { readonly destinations: readonly { readonly cause: string }[] }[];
 }
 
-/** Of what arrived, waits, was given up and was not accepted, one each: the page shows the sentence of any cause. */
+/**
+ * Of the arrived, the waiting, the given-up and the rejected events, one each: the page shows the sentence of any
+ * cause.
+ */
 const SHOWN = ["v-delivered", "v-waits", "v-dead", "v-in-batch"];
 
 /** By message id, in the order in which they were seeded: the cause that was found by the API. */
@@ -149,13 +152,13 @@ describe("each cause is found by the API where the event", () => {
   });
 
   it("is one of the closed list, of which none is left out", () => {
-    // What was lost has its verdict in control's losses.test.ts, and its way on in lost-records.ts.
+    // A lost event has its verdict in control's losses.test.ts, and its way on in lost-records.ts.
     const here = VERDICT_CAUSES.filter((cause) => cause !== "lost");
     expect([...new Set(found.values())].sort()).toEqual([...here].sort());
   });
 });
 
-/** What the page says, its moments as the API has them: the page tells them in the reader's zone. */
+/** The page's sentence, its moments as the API has them: the page tells them in the reader's zone. */
 const SAID = `(() => {
   const main = document.querySelector("main").cloneNode(true);
   for (const time of main.querySelectorAll("time")) time.replaceWith(time.dateTime);
@@ -167,7 +170,7 @@ describe.skipIf(hasNoBrowser)("the page", () => {
     const { page, faults } = await openConsole(browser, installation);
     const stands = page.locator("main :is([data-state=live], [data-state=empty])").first();
     for (const messageId of isLong ? found.keys() : SHOWN) {
-      // What waited when it was seeded may have been tried since.
+      // A delivery that waited when it was seeded may have been tried since.
       await eventually(async () => {
         const { sentence } = await verdictOn(messageId);
         await page.goto(`${installation.system.controlUrl}/events/${encodeURIComponent(messageId)}`);
@@ -180,7 +183,7 @@ describe.skipIf(hasNoBrowser)("the page", () => {
 });
 
 describe("the command line", () => {
-  /** Of what arrived and of what did not, one is asked about by a process, whose end a script sees. */
+  /** Of the arrived and the other events, one is asked about by a process, whose end a script sees. */
   const byProcess = new Set(["v-delivered", "v-dead"]);
   const posthaste = (args: readonly string[]) => runPosthaste(installation, args);
   let commands: Commands;
@@ -190,10 +193,10 @@ describe("the command line", () => {
   afterAll(() => commands.close());
 
   it("names the same cause for each, and ends with 0 for what arrived and 3 for all else", async () => {
-    // A repeat of what arrived is no reason to wait.
+    // A repeat of an event that arrived is no reason to wait.
     const arrived = ["delivered", "delivered_elsewhere", "duplicate_of"];
     for (const messageId of found.keys()) {
-      // What waited when it was seeded may have been tried since.
+      // A delivery that waited when it was seeded may have been tried since.
       await eventually(async () => {
         const { cause } = await verdictOn(messageId);
         const why = ["events", "why", messageId, "--json"];

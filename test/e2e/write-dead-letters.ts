@@ -1,4 +1,4 @@
-/** Dead letters as delivery writes them, many at a time, for tests of what becomes of them. */
+/** Dead letters as delivery writes them, many at a time, for tests of their fate. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
@@ -12,12 +12,12 @@ const STEP = 1000;
 export interface WrittenDeadLetters {
   readonly destinationId: string;
   readonly sourceId: string;
-  /** What the message ids begin with; a hyphen and a number follow. */
+  /** The prefix of the message ids; a hyphen and a number follow. */
   readonly name: string;
   readonly count: number;
 }
 
-/** Resolves when the brokers have them; those of a user are in order. */
+/** Resolves when the brokers have them; a user's dead letters are in order. */
 export async function writeDeadLetters({ names, system }: Installation, written: WrittenDeadLetters): Promise<void> {
   const { destinationId, sourceId, name, count } = written;
   const connection = connectKafka({ brokers: system.stack.brokers, clientId: "letters", log: SILENT_LOG });

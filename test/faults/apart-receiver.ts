@@ -11,7 +11,7 @@ const program = fileURLToPath(new URL("./receiver-process.ts", import.meta.url))
 export interface ApartReceiver {
   /** Scheme, host and port. */
   readonly url: string;
-  /** Who is told of each event from now on, instead of who was before. */
+  /** The listener that gets each event from now on, in place of the earlier one. */
   readonly tell: (listener: (arrival: Arrival) => void) => void;
   readonly close: () => Promise<void>;
 }

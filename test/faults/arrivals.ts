@@ -1,4 +1,7 @@
-/** What a receiver got of a load: each event once or more, and which came after later ones of their user. Pure. */
+/**
+ * A receiver's requests of a load: each event once or more, and the events that came after later ones of their user.
+ * Pure.
+ */
 import type { ReceivedRequest } from "@posthaste/testkit/receiver";
 import { createTimeline, type Timeline } from "./timeline.ts";
 
@@ -27,7 +30,7 @@ export interface Arrivals {
 }
 
 export interface ArrivalsOptions {
-  /** What the message ids of the load begin with; others count for nothing: those of a load before, that come again. */
+  /** The prefix of the load's message ids; others count for nothing: ids of a load before, that come again. */
   readonly only?: string;
   /** An event came once more. */
   readonly onRepeat?: (messageId: string) => void;

@@ -1,8 +1,8 @@
 /**
- * Syncs of an audience whose control, router and emitter are killed at random moments, repeated after: what a receiver
- * holds of each user in the end, by the newest timestamp, and how many identifies came twice. The emitter is killed
- * with control, of which it is a part, and alone: a second process of control has a share of its partitions. Rules: U1
- * to U3 of membership.ts and AE1 of audience-emitter.ts.
+ * Syncs of an audience whose control, router and emitter are killed at random moments, repeated after: a receiver's
+ * value of each user in the end, by the newest timestamp, and the number of identifies that came twice. The emitter is
+ * killed with control, of which it is a part, and alone: a second process of control has a share of its partitions.
+ * Rules: U1 to U3 of membership.ts and AE1 of audience-emitter.ts.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePorts } from "@posthaste/local-stack/ports";
@@ -26,7 +26,7 @@ const SETTINGS = { POSTHASTE_AUDIENCE_RATE: "2000", POSTHASTE_AUDIENCE_LEASE: "2
 useInstallation();
 const ownControl = useServiceWith("control", SETTINGS);
 
-/** What each user's newest identify says. */
+/** The value of each user's newest identify. */
 function newest(requests: readonly ReceivedRequest[], trait: string): ReadonlyMap<string, unknown> {
   const values = new Map<string, { readonly timestamp: string; readonly value: unknown }>();
   for (const request of requests) {

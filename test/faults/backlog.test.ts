@@ -79,8 +79,8 @@ it.each(BACKLOGS)(
         seen.seconds.toFixed(0),
       ]);
       expect(seen.passed).toBe(deliveries);
-      // What is written again stands behind the first: a batch whose answer came too late, or what a member that was
-      // missed had not committed.
+      // A repeat stands behind the first: a batch whose answer came too late, or records that a missed member had not
+      // committed.
       expect([seen.repeats === 0, seen.isSentAgain]).toContain(true);
       // The event that was taken in last is held whole, however many destinations it has.
       expect(seen.pendingBytes).toBeLessThan(MAX_PENDING_BYTES + DELIVERY_BYTES * backlog.destinations);
@@ -157,7 +157,7 @@ interface Written {
   repeats: number;
 }
 
-/** Reads the deliveries, as whoever takes them does. */
+/** Reads the deliveries, as a consumer of them does. */
 async function followWritten({ names, follow }: TestTopics): Promise<Readonly<Written>> {
   const checkpoints = Array.from({ length: PARTITIONS }, () => new OriginCheckpoint());
   const seen: Written = { passed: 0, repeats: 0 };

@@ -1,7 +1,7 @@
 /**
- * A bare kafkajs producer and a bare consumer group, with kafkajs's own settings, beside the system in a fault run:
- * what its callers would see of the same fault. Arguments: brokers, topic, group. Tells one event a line, with its
- * time: `a` acknowledged, `r` refused, `c` consumed, `x` the consumer crashed. Ends when its standard input closes.
+ * A bare kafkajs producer and a bare consumer group, with kafkajs's own settings, beside the system in a fault run: its
+ * callers' view of the same fault. Arguments: brokers, topic, group. Tells one event a line, with its time: `a`
+ * acknowledged, `r` refused, `c` consumed, `x` the consumer crashed. Ends when its standard input closes.
  */
 import { Kafka, logLevel } from "kafkajs";
 import { machineMs } from "./machine-clock.ts";

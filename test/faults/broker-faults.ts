@@ -1,4 +1,6 @@
-/** What a fault run does to brokers: whom it takes, what it does to them, and when the cluster does without them. */
+/**
+ * A fault run's faults of brokers: its choice of a broker, the fault, and the moment when the cluster does without it.
+ */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { ClusterView } from "@posthaste/local-stack/cluster-view";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
@@ -60,7 +62,8 @@ export async function rolesOf(brokers: readonly StackProcess[], { view, names }:
 }
 
 /**
- * Waits until every partition has all of its replicas in sync: what a fault before has left would count for this one.
+ * Waits until every partition has all of its replicas in sync: the remains of an earlier fault would count for this
+ * one.
  */
 export function untilWhole({ view }: Cluster): Promise<void> {
   return eventually(

@@ -1,11 +1,11 @@
 /**
- * One round of a row: the system under load, where it is asked for bare kafkajs beside it, the fault, and what came of
- * it at both.
+ * One round of a row: the system under load, where it is asked for bare kafkajs beside it, the fault, and its effect on
+ * both.
  *
  * RO1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
- * RO2  What it started is ended with it, however it ends; the brokers are the caller's to mend.
- * RO3  A service that ended is started again before the events are waited for, as where it is installed: so what is
- *      counted as lost is lost, and not only waiting for a process that is gone.
+ * RO2  The processes that it started are ended with it, however it ends; the brokers are the caller's to mend.
+ * RO3  A service that ended is started again before the events are waited for, as where it is installed: so an event
+ *      that counts as lost is lost, and does not only wait for a process that is gone.
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import type { Route } from "../e2e/route.ts";
@@ -30,11 +30,11 @@ import { pause } from "./pause.ts";
 import { aboutCommits, countRegained, firstNoticeMs, readServiceLogs } from "./service-logs.ts";
 import type { Gap, Timeline } from "./timeline.ts";
 
-/** How long a busy machine may take: what timed out on it comes back from a retry topic. */
+/** How long a busy machine may take: a request that timed out on it comes back from a retry topic. */
 const START = { timeoutMs: 60_000 };
 const ARRIVAL = { timeoutMs: 180_000, intervalMs: 100 };
 /**
- * Of the longest gap in commits beyond that in deliveries, after which the round says what the services say of their
+ * Of the longest gap in commits beyond the gap in deliveries, after which the round prints the services' state of their
  * groups.
  */
 const ODD_COMMITS_MS = 3_000;
@@ -46,7 +46,7 @@ export interface Stage {
   readonly services: readonly string[];
   readonly eventsPerSecond: number;
   readonly batchesPerSecond: number;
-  /** How often the cluster is asked for commits and for who replaced a broker: each question costs the brokers. */
+  /** How often the cluster is asked for commits and for the successor of a broker: each question costs the brokers. */
   readonly pollMs: number;
   /** How long the load runs on when all brokers are back. */
   readonly afterMs: number;
@@ -54,11 +54,11 @@ export interface Stage {
 
 export interface RoundResult {
   readonly round: BrokerRound;
-  /** Lines of the services' logs that explain what the round's numbers do not. */
+  /** Lines of the services' logs that explain odd numbers of the round. */
   readonly remarks: readonly string[];
 }
 
-/** What runs while the fault does. */
+/** The parts that run while the fault does. */
 interface Running {
   readonly load: Load;
   readonly arrivals: Arrivals;
@@ -66,7 +66,7 @@ interface Running {
   readonly bare: Bare | null;
 }
 
-/** Of one round: what the ids of its events begin with, and whether bare kafkajs runs beside the system. */
+/** Of one round: the prefix of its events' ids, and whether bare kafkajs runs beside the system. */
 export interface RoundOptions {
   readonly name: string;
   readonly besideBare: boolean;
@@ -137,7 +137,7 @@ function untilAbove(timeline: Timeline, count: number): Promise<void> {
   }, START);
 }
 
-/** Ends what sends and what watches; a second time is no error. */
+/** Ends the senders and the watchers; a second time is no error. */
 async function stop({ load, watch, bare }: Running): Promise<void> {
   await Promise.all([load.stop(), watch.stop(), bare?.stop()]);
 }
@@ -184,7 +184,7 @@ function measure(
   };
 }
 
-/** Why events came again or late: what failed, and how often. */
+/** Why events came again or late: the failures, and the number of each. */
 function aboutRetries({ reasons }: ExplainedArrivals): readonly string[] {
   return [...reasons].map(([reason, times]) => `events that came again or late: ${reason}, ${times} times`);
 }

@@ -27,7 +27,7 @@ export interface BrokerRound {
   readonly disordered: number;
   /** Events that came again or late since an attempt had failed or they were deferred. */
   readonly retried: number;
-  /** Partitions that a router or a delivery process lost to its group: what was in flight may come again. */
+  /** Partitions that a router or a delivery process lost to its group: records in flight may come again. */
   readonly regained: number;
   /** Null where none ran beside the system. */
   readonly bare: BareRound | null;
@@ -76,7 +76,9 @@ const COUNTS: readonly Column[] = [
   { head: "partitions lost to the group", cell: sum((round) => round.regained) },
 ];
 
-/** Three tables: the longest gaps, where their seconds go, and what came of the events. Seconds: median and largest. */
+/**
+ * Three tables: the longest gaps, the causes of their seconds, and the fate of the events. Seconds: median and largest.
+ */
 export function toBrokerTables(rounds: readonly BrokerRound[]): string {
   const rows = new Map(rounds.map(({ row }) => [`${row.role} ${row.fault}`, row]));
   return [GAPS, PARTS, COUNTS]
@@ -90,7 +92,7 @@ export function toBrokerTables(rounds: readonly BrokerRound[]): string {
     .join("\n\n");
 }
 
-/** One round by itself, for who watches a run that takes most of an hour: every column, without heads. */
+/** One round by itself, for a reader of a run that takes most of an hour: every column, without heads. */
 export function toBrokerLine(round: BrokerRound): string {
   const { role, fault } = round.row;
   return toLine([role, fault, ...[...GAPS, ...PARTS, ...COUNTS].map(({ cell }) => cell([round]))]);

@@ -1,11 +1,11 @@
-/** What a group's commits say is finished: what the next owner of the partitions will not run again. */
+/** The records that a group's commits call finished: the next owner of the partitions will not run them again. */
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
 import { withAdmin } from "@posthaste/testkit/broker";
 import type { Place } from "../e2e/read-topic.ts";
 
 export type IsFinished = (place: Place) => boolean;
 
-/** Reads the committed offsets of the topic and what their metadata adds (C1). */
+/** Reads the committed offsets of the topic and the additions of their metadata (C1). */
 export function readCommitted(brokers: readonly string[], groupId: string, topic: string): Promise<IsFinished> {
   return withAdmin(async (admin) => {
     const [fetched] = await admin.fetchOffsets({ groupId, topics: [topic] });

@@ -7,7 +7,7 @@ export type Ask = (method: string, path: string, body?: unknown) => Promise<Aske
 export interface Asked {
   readonly status: number;
   /** The parsed body; undefined when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the expected fields and fails on a missing one
   readonly body: any;
 }
 
@@ -20,7 +20,7 @@ export interface ConfigChangesOptions {
   readonly urlBase: string;
 }
 
-/** What was done, and what nobody can ask control for later. */
+/** The changes made, which nobody can ask control for later. */
 export interface ConfigChanges {
   /** The write key of each source that ever was, by the source's id. */
   readonly writeKeys: ReadonlyMap<string, string>;
@@ -37,8 +37,8 @@ const AT_ONCE = 8;
 /** Few of each, so that many changes meet. */
 const MOST: Readonly<Record<Kind, number>> = { sources: 20, destinations: 30, tokens: 20 };
 /**
- * What others' changes explain: it was removed (404), was changed since (409), or names a source that was removed
- * (400). Where a busy broker did not answer in time (503) the change was made or was not.
+ * Statuses that others' changes explain: it was removed (404), was changed since (409), or names a source that was
+ * removed (400). Where a busy broker did not answer in time (503) the change was made or was not.
  */
 const EXPECTED = new Set([200, 201, 204, 400, 404, 409, 503]);
 

@@ -1,7 +1,7 @@
 /**
- * The delivery process is killed at random moments under load and started again at once: nothing is lost, and nothing
- * is sent again but what was in flight and what finished since the last commit (C1), and what failed by its five
- * seconds, as the attempt log says.
+ * The delivery process is killed at random moments under load and started again at once: nothing is lost, and only
+ * in-flight deliveries, deliveries that finished since the last commit (C1), and deliveries that failed by its five
+ * seconds, as the attempt log says, are sent again.
  *
  * In `npm test` 2 kills in 1,500 events; with POSTHASTE_LONG (`npm run test:long -- test/faults/engine`) 20 kills in
  * 50,000.
@@ -23,12 +23,12 @@ import { printWithLoad, toTable } from "./table.ts";
 const EVENTS = isLong ? 50_000 : 1_500;
 const KILLS = isLong ? 20 : 2;
 const EVENTS_PER_SECOND = isLong ? 1_000 : 300;
-/** What the receiver takes over an answer, so that something is always in flight. */
+/** The receiver's time for an answer, so that a delivery is always in flight. */
 const ANSWER_MS = 20;
 /** Longer than a killed member's session (10 s), whose partitions nobody reads until it ends. */
 const ARRIVAL = { timeoutMs: 120_000, intervalMs: 20 };
 
-/** One kill: what stood when the process was gone, and what came again afterwards. */
+/** One kill: the state when the process was gone, and the repeats afterwards. */
 interface Kill {
   readonly received: ReadonlySet<string>;
   /** Requests that had come and were not answered yet. */
@@ -90,7 +90,7 @@ it(
         ]),
       ),
     );
-    // What no kill explains may come again or late after an attempt that failed, and else not.
+    // A delivery that no kill explains may come again or late after an attempt that failed, and else not.
     const repeats = countEach(rows.flatMap(({ allowed, repeated }) => repeated.filter((id) => !allowed.has(id))));
     const explained = await explainArrivals({ repeats, late: arrivals.late }, system.stack, names);
     expect(explained).toMatchObject({ repeated: 0, disordered: 0 });
@@ -99,7 +99,7 @@ it(
 );
 
 /**
- * What a killed process had sent has come, however late this process reads it: connections are taken in their order,
+ * Every request of a killed process has come, however late this process reads it: connections are taken in their order,
  * and each of its own ends behind its requests.
  */
 async function untilDrained(): Promise<void> {
@@ -113,7 +113,10 @@ function countEach(messageIds: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What had come to the receiver and was not finished by the commits: all that a new owner may send again. */
+/**
+ * The deliveries that had come to the receiver and were not finished by the commits: all that a new owner may send
+ * again.
+ */
 function notFinished({ received, isFinished }: Kill, places: ReadonlyMap<string, Place>): ReadonlySet<string> {
   return new Set(
     [...received].filter((messageId) => {

@@ -5,7 +5,7 @@ import { Explanation } from "./explained-arrivals.ts";
 
 const timeout = { url: "", status: null, error: "timeout", durationMs: 5_000, answer: null };
 
-/** A batch of the log: for each message id what came of its attempt, or that it was deferred. */
+/** A batch of the log: for each message id the outcome of its attempt, or that it was deferred. */
 function logOf(entries: readonly (readonly [string, "delivered" | "retryable" | "deferred"])[]): AttemptBatch {
   const attempts: AttemptRecord[] = [];
   const deferrals: DeferralRecord[] = [];
@@ -17,7 +17,7 @@ function logOf(entries: readonly (readonly [string, "delivered" | "retryable" | 
   return { attempts, deferrals };
 }
 
-/** What a receiver got: `user/sequence`, one after the other. */
+/** A receiver's requests: `user/sequence`, one after the other. */
 function arrivalsOf(ids: readonly string[]) {
   const arrivals = createArrivals();
   for (const id of ids) {

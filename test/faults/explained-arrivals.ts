@@ -1,10 +1,10 @@
 /**
- * What the attempt log explains of events that came again, or after later ones of their user.
+ * The attempt log's reasons for events that came again, or after later ones of their user.
  *
  * A request whose answer did not come within its five seconds is sent again, by a retry that comes after events that
- * were not retried; while twenty such in a row keep the circuit breaker open, what follows is deferred and comes as
- * late (docs/webhooks.md). On a machine that stands still for so long neither is a fault. What the log does not tell of
- * is one.
+ * were not retried; while twenty such in a row keep the circuit breaker open, later events are deferred and come as
+ * late (docs/webhooks.md). On a machine that stands still for so long neither is a fault. A repeat that the log does
+ * not tell of is one.
  */
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";

@@ -1,4 +1,4 @@
-/** A compacted topic as whoever reads it may come to fold it, without control and without our table. */
+/** A compacted topic as any reader may come to fold it, without control and without our table. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import { SILENT_LOG } from "@posthaste/core/log";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
@@ -17,7 +17,7 @@ interface Entry {
   readonly isRemoval: boolean;
 }
 
-/** Reads what stands in the topic now: of each key the revision. */
+/** Reads the present content of the topic: of each key the revision. */
 export async function foldTopic(brokers: readonly string[], topic: string): Promise<FoldedTopic> {
   const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
   const last = new Map<string, Entry>();

@@ -6,7 +6,7 @@ export function rowsOf<T extends readonly [name: string, ...rest: unknown[]]>(ro
   return isLong ? rows : rows.filter(([name]) => name === short);
 }
 
-/** How often the long form does what it does: POSTHASTE_FAULT_ROUNDS, else `otherwise`. */
+/** The number of rounds of the long form: POSTHASTE_FAULT_ROUNDS, else `otherwise`. */
 export function longRounds(otherwise: number): number {
   return Number(process.env["POSTHASTE_FAULT_ROUNDS"] || otherwise);
 }

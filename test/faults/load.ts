@@ -1,4 +1,4 @@
-/** A steady load on ingest through a fault, and what came of it at both ends. */
+/** A steady load on ingest through a fault, and its result at both ends. */
 import { createTimeline, type Timeline } from "./timeline.ts";
 
 /** Batches of calls a second, where nothing else is said. */
@@ -22,13 +22,13 @@ export interface LoadOptions {
   readonly eventsPerSecond: number;
   /** In so many batches; each costs ingest and the brokers more than the events in it. Default 10. */
   readonly batchesPerSecond?: number;
-  /** What the message ids begin with. */
+  /** The prefix of the message ids. */
   readonly name: string;
   /** How many to send, all in all; without it, it goes on until it is stopped. */
   readonly events?: number;
 }
 
-/** Starts to send; a batch that is refused is not sent again, so that what counts as acknowledged is exact. */
+/** Starts to send; a batch that is refused is not sent again, so that the count of acknowledged calls is exact. */
 export function startLoad(options: LoadOptions): Load {
   const { ingestUrl, writeKey, eventsPerSecond, name, events = Number.POSITIVE_INFINITY } = options;
   const { batchesPerSecond = BATCHES_PER_SECOND } = options;

@@ -1,6 +1,6 @@
 /** One clock for all processes of a machine, so that one can tell another when something happened. */
 
-/** What `toOwnMs` answers may be so much too early. */
+/** The result of `toOwnMs` may be so much too early. */
 export const PRECISION_MS = 1;
 
 /** Now, in ms of that clock. */

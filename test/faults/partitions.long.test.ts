@@ -127,7 +127,7 @@ it("P1: a partition whose only replica is down holds up its own records, and nob
     for (const partition of EACH) expect([undefined, victim.name]).not.toContain(await view.leaderOf(safe, partition));
   }, LATER);
 
-  // What is stuck stays stuck, behind it the same partitions' later records.
+  // A stuck record stays stuck, behind it the same partitions' later records.
   const stuck = down.flatMap((partition) => ["a", "b"].map((value) => send(producer, single, partition, value)));
   let unstuck = 0;
   for (const each of stuck) {
@@ -143,7 +143,7 @@ it("P1: a partition whose only replica is down holds up its own records, and nob
   // A producer that is new.
   const fresh = await within(openProducer(single));
   for (const partition of up) await within(send(fresh, single, partition, "b"));
-  // A group that is new reads what is there, and goes on when the rest is.
+  // A new group reads the records that are there, and goes on when the rest is.
   const read = new Set<string>();
   const consumer = createReader(single, (text) => read.add(text));
   closing.push(() => consumer.stop());
@@ -180,7 +180,7 @@ it("P1: partitions with fewer replicas than they must have hold up no other topi
       () => {},
     );
   }
-  // What went to the broker that was killed has been sent again by now.
+  // Records for the broker that was killed have been sent again by now.
   for (const partition of EACH) await within(send(producer, safe, partition, "warm"));
   const values = Array.from({ length: 500 }, (_, index) => `short-${index}`);
   const startedMs = performance.now();

@@ -1,6 +1,6 @@
 /**
  * The delivery group is rebalanced under load, again and again: a member joins, is paused past its session and goes on,
- * and leaves. Nothing is lost, and what is sent again is counted.
+ * and leaves. Nothing is lost, and repeats are counted.
  *
  * In `npm test` one such round; with POSTHASTE_LONG (`npm run test:long -- test/faults/rebalances`) three, a minute
  * apart.

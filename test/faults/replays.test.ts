@@ -1,7 +1,7 @@
 /**
- * What two control processes do beside each other. A replay whose process is killed in the middle, while new dead
- * letters come: another goes on, everything that was planned is delivered and nothing else, and what goes twice is
- * bounded (RP1, RP3 and RP4 of core's `replay.ts`). Changes of the configuration at both at once end equal everywhere.
+ * Two control processes beside each other. A replay whose process is killed in the middle, while new dead letters come:
+ * another goes on, every planned dead letter is delivered and no other, and the repeats are bounded (RP1, RP3 and RP4
+ * of core's `replay.ts`). Changes of the configuration at both at once end equal everywhere.
  */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { REPLAY_BATCH } from "@posthaste/core/replay/replay";
@@ -25,7 +25,7 @@ const DEAD_LETTERS = isLong ? 100_000 : 1500;
 const RATE = isLong ? 2000 : 125;
 /** Of a replay that is to be cancelled, which need not come to its end: a minute and more of it. */
 const SLOW_RATE = isLong ? 500 : 20;
-/** What comes while the replay runs. */
+/** The dead letters that come while the replay runs. */
 const LATE = 500;
 /** Of the configuration. */
 const CHANGES = isLong ? 10_000 : 150;
@@ -135,7 +135,7 @@ it(
     await write(route, "late", LATE);
     const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
     const late = write(route, "later", LATE);
-    // What was sent, not what arrived: where delivery is slower than the replay nothing would be left to take over.
+    // The sent ones, not the arrived ones: where delivery is slower than the replay nothing would be left to take over.
     await eventually(async () => {
       const { replayed } = (await other.client.call("GET", `/v1/replays/${id}`)) as ReplayAnswer;
       expect(replayed).toBeGreaterThan(DEAD_LETTERS * 0.1);
@@ -155,7 +155,7 @@ it(
     const again = new Map(
       [...arrivals].map(([id, times]) => [id, times - 1] as const).filter(([, times]) => times > 0),
     );
-    // But for what came again since its answer took too long.
+    // Without the repeats whose answer took too long.
     const seen = { repeats: again, late: new Set<string>() };
     const { repeated: repeats } = await explainArrivals(seen, installation.system.stack, installation.names);
     expect(repeats).toBeLessThanOrEqual(REPLAY_BATCH);
@@ -288,10 +288,12 @@ const isListed = (id: string): boolean => !/^(lnk|ses|link|session)/.test(id);
 
 const messageIdsTo = (path: string) => receiver.requestsTo(path).map(({ headers }) => headers["x-message-id"]);
 
-/** After everything: who has it has all that was changed before. It gets the events of every source. Returns its id. */
+/**
+ * After everything: a process that has it has all earlier changes. It gets the events of every source. Returns its id.
+ */
 async function addLastDestination([one, other]: readonly Ask[]): Promise<string> {
   if (one === undefined || other === undefined) throw new Error("no two controls");
-  // Each control knows at once what it was asked for itself, so lists that are equal have all of both.
+  // Each control knows at once its own changes, so lists that are equal have all of both.
   const sourceIds = await eventually(async () => {
     const [ofOne, ofOther] = await Promise.all([one, other].map((ask) => listAll(ask, "/v1/sources")));
     expect(ofOther).toEqual(ofOne);
@@ -332,7 +334,7 @@ function askOf(baseUrl: string, adminToken: string): Ask {
   };
 }
 
-/** The long form's figures, for whoever wants to know more than that it held. */
+/** The long form's figures, for readers who want more than a pass. */
 function tell(figures: object): void {
   if (isLong) process.stdout.write(`${JSON.stringify(figures)}\n`);
 }

@@ -1,4 +1,4 @@
-/** What the services' logs say of a fault: pino's lines, one JSON object each. */
+/** The services' log lines about a fault: pino's lines, one JSON object each. */
 import { readFile } from "node:fs/promises";
 import type { StackProcess } from "@posthaste/local-stack/stack-process";
 

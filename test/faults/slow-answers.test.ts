@@ -1,7 +1,7 @@
 /**
- * A receiver that stands still for longer than a request may take, as one on a busy machine does: what comes again and
- * what comes late are the retries of what timed out and what the circuit breaker held back meanwhile, each told by the
- * attempt log. So the other fault runs can tell them from what is repeated or disordered by a fault.
+ * A receiver that stands still for longer than a request may take, as one on a busy machine does: the repeats and the
+ * late events are the retries of timed-out requests and the events that the circuit breaker held back meanwhile, each
+ * told by the attempt log. So the other fault runs can tell them from repeats and disorder of a fault.
  */
 import { eventually } from "@posthaste/testkit/eventually";
 import { expect, it } from "vitest";
@@ -14,8 +14,8 @@ import { startLoad } from "./load.ts";
 const EVENTS = 1_500;
 const EVENTS_PER_SECOND = 100;
 /**
- * After so many the receiver stands, for the five seconds of a request and three more: what is sent within these times
- * out, which is many times more than opens a breaker, however slowly a busy machine sends.
+ * After so many the receiver stands, for the five seconds of a request and three more: requests within these time out,
+ * many times more than open a breaker, however slowly a busy machine sends.
  */
 const STANDS_AFTER = 200;
 const STANDS_MS = 8_000;

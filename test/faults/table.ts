@@ -1,4 +1,4 @@
-/** What a fault run saw, as a table in Markdown. */
+/** A fault run's figures, as a table in Markdown. */
 import { loadavg } from "node:os";
 
 export type Cell = string | number;

@@ -1,5 +1,5 @@
 /**
- * A search for the dearest stream: most are those of the last finds with some choices made anew, the others are drawn
+ * A search for the dearest stream: most are streams of the last finds with some choices made anew, the others are drawn
  * afresh. From the same seed, and with the same costs, it tries the same streams.
  */
 import { type Choose, createChoose } from "@posthaste/testkit/random";
@@ -24,7 +24,7 @@ export interface ClimbOptions {
 const POOL = 6;
 /** Of ten streams so many are drawn afresh. */
 const FRESH = 4;
-/** How often what is beyond a bound is measured, since a busy machine is slow now and then. */
+/** How often a find beyond a bound is measured, since a busy machine is slow now and then. */
 const CAREFUL = 3;
 
 /** Returns the dearest streams, the dearest first. */

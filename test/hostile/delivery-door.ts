@@ -1,7 +1,7 @@
 /**
- * The door at which the product is the client: delivery reads what a receiver answers. A stream's bytes are the answers
- * of a hostile receiver, and its connections are how many events a second go there. The honest neighbour is an event
- * for another destination, from its call to its receiver.
+ * The door at which the product is the client: delivery reads a receiver's answers. A stream's bytes are the answers of
+ * a hostile receiver, and its connections are how many events a second go there. The honest neighbour is an event for
+ * another destination, from its call to its receiver.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -85,7 +85,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
   };
 }
 
-/** What the receiver answers between two streams: a plain 200. */
+/** The receiver's answer between two streams: a plain 200. */
 const QUIET: Stream = {
   ...{ head: 0, connections: 1, framing: "length", pieceBytes: 1, extensionBytes: 0, headerLines: 0, headerBytes: 1 },
   ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: true },

@@ -21,13 +21,13 @@ export interface Cost {
   readonly refused: number;
   /** How long after the end the neighbour waits as alone again; seconds. */
   readonly recoveryS: number;
-  /** Processor time of the process, as a part of one processor; above what it takes alone. */
+  /** Processor time of the process, as a part of one processor; above its time alone. */
   readonly processor: number;
   /** The neighbour's longest wait, as long as the process was busy in one piece; ms. */
   readonly pauseMs: number;
 }
 
-/** What any stream of at most 64 connections and 10 MB/s may cost. */
+/** The cost that any stream of at most 64 connections and 10 MB/s may have. */
 export const BOUNDS = { memoryMb: 300, slower: 5, refused: 0, recoveryS: 5 } as const;
 
 /** How far a cost goes of its bounds: more than 1 is beyond one of them. */

@@ -1,8 +1,8 @@
 /**
  * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON]`: a search for the
- * streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints its seed, what
- * is beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that is beyond; with
- * `--stream` it measures that one. Ends with 1 when one is beyond.
+ * streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints its seed, the
+ * finds beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that is beyond;
+ * with `--stream` it measures that one. Ends with 1 when one is beyond.
  */
 import { parseArgs } from "node:util";
 import { startInstallation } from "../e2e/installation.ts";

@@ -1,9 +1,9 @@
 /**
- * What a stream costs at a door, and how an honest neighbour fares beside it.
+ * The cost of a stream at a door, and its effect on an honest neighbour.
  *
  * MH1  The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
- * MH2  What seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the
- *      machine.
+ * MH2  A find that seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load
+ *      the machine.
  * MH3  A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ const QUICK_IN_A_ROW = 10;
 
 export interface Meter {
   measure(stream: Stream, isAgain: boolean): Promise<Cost>;
-  /** The neighbour's p99 without a stream, in ms, and what was resident then, in megabytes. */
+  /** The neighbour's p99 without a stream, in ms, and the resident memory then, in megabytes. */
   readonly alone: { readonly p99Ms: number; readonly residentMb: number };
 }
 

@@ -25,7 +25,7 @@ function head(method: string, path: string, ...lines: readonly string[]): string
   return [`${method} ${path} HTTP/1.1`, "Host: x", ...lines].join("\r\n");
 }
 
-/** Makes what the doors need, and answers them by name. */
+/** Makes the parts that the doors need, and returns the doors by name. */
 export async function serverDoors(installation: Installation): Promise<ReadonlyMap<string, Door>> {
   const { control, system } = installation;
   const { writeKey } = await control.createSource("neighbour");

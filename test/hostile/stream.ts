@@ -25,7 +25,7 @@ export interface Stream {
   readonly messages: number;
   /** Whether the last message comes to its end. */
   readonly ends: boolean;
-  /** Whether what comes back is read. */
+  /** Whether the answers are read. */
   readonly reads: boolean;
   /** Bytes that are written at once. */
   readonly writeBytes: number;

@@ -1,13 +1,13 @@
 /**
  * npm run bench:audiences -- [--short] [--users=N] [--only=first|second] [--sync-rate=N]: a first sync of 1,000,000
  * users (150,000 in short form, or as many as asked for; at control's default of users a second, or as many as asked
- * for) and a second one with 1,000 changes (of at most 20,000 users in short form).
- * Prints the first sync's rate beside that of a producer which sends records of the same size in the same run, each
- * service's peak of memory, how long live events take meanwhile, beside how long they take through a bare pipeline of
- * kafkajs with as much beside them, and how many identifies the second sync becomes; what has an aim with its verdict.
- * A sync of another audience goes before, told and not judged: a broker that was just started compiles what it runs
- * for the first time, on the cores that live events need. How idle the cores are stands beside each time.
- * Needs Linux, whose `/proc` tells a process's memory. Ends with 1 when an aim does not hold.
+ * for) and a second one with 1,000 changes (of at most 20,000 users in short form). Prints the first sync's rate beside
+ * the rate of a producer which sends records of the same size in the same run, each service's peak of memory, how long
+ * live events take meanwhile, beside how long they take through a bare pipeline of kafkajs with as much beside them,
+ * and how many identifies the second sync becomes; figures with an aim have their verdict. A sync of another audience
+ * goes before, told and not judged: a broker that was just started compiles its code for the first time, on the cores
+ * that live events need. How idle the cores are stands beside each time. Needs Linux, whose `/proc` tells a process's
+ * memory. Ends with 1 when an aim does not hold.
  */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -44,7 +44,7 @@ const syncRate = process.argv.find((argument) => argument.startsWith("--sync-rat
 const USERS = Number(asked ?? (short ? 150_000 : 1_000_000));
 const SECOND_USERS = short ? Math.min(USERS, 20_000) : USERS;
 const CHANGES = 1000;
-/** Of what goes beside live events through the bare pipeline. */
+/** The interval of records beside live events through the bare pipeline. */
 const STEP_MS = 5;
 const LIVE_SECONDS = short ? 8 : 20;
 /** Of memory, for each service. */
@@ -115,7 +115,7 @@ async function rawRate({ system: { stack } }: Installation): Promise<number> {
   return rate;
 }
 
-/** What live events take through processes that do nothing but pass them on. */
+/** The time of live events through processes that do nothing but pass them on. */
 async function bareP99({ system }: Installation, sink: Sink): Promise<Beside> {
   const { brokers } = system.stack;
   const pipeline = await startBarePipeline(brokers, `${sink.origin}/o-bare`);
@@ -132,7 +132,7 @@ async function bareP99({ system }: Installation, sink: Sink): Promise<Beside> {
       value,
     }));
     sent = due;
-    // What the brokers do not take is missed by nobody: the live events say how that went.
+    // A record that the brokers do not take is missed by nobody: the live events say how that went.
     producer.send(records).catch(() => undefined);
   };
   await liveP99(route, sink, LIVE_SECONDS);
@@ -196,7 +196,7 @@ function printMemory(figures: Figures, { system }: Installation): void {
 async function measureFirstSync(figures: Figures): Promise<void> {
   const settings = syncRate === undefined ? {} : { POSTHASTE_AUDIENCE_SYNC_RATE: syncRate };
   const installation = await startInstallation({ brokers: 1, longLived: true, settings });
-  // A process of its own: what it costs is not the senders' and the callers' to bear.
+  // A process of its own: its cost is not the senders' and the callers' to bear.
   const sink = await startSink();
   try {
     const { sourceId, writeKey } = await createRoute(installation, { url: sink.origin }, "/o-live");
@@ -207,7 +207,7 @@ async function measureFirstSync(figures: Figures): Promise<void> {
     await liveP99(route, sink, LIVE_SECONDS);
     const warmId = await createAudience(installation, sourceId, "Before");
     const first = await besideSync(installation, warmId, WARM_USERS, { route, sink });
-    // What waits of it is not told any more.
+    // Its waiting records are not told any more.
     await installation.control.call("DELETE", `/v1/audiences/${warmId}`);
     const id = await createAudience(installation, sourceId);
     await eventually(async () => {

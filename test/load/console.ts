@@ -1,10 +1,10 @@
 /**
  * npm run bench:console -- [--entries=N] [--minutes=N]: the console in a real Chromium, over a whole installation with
  * 1,000 destinations and that many attempts and dead letters each (20,000; its aims are for 1,000,000). Prints how soon
- * each main page is of use, what moves on it, when a first event stands there as delivered, how much JavaScript is
- * loaded, and what a page holds that rows come to for so long (one minute). The attempts and dead letters are written
- * to their topics as delivery writes them, and read by control before anything is measured. Ends with 1 when an aim
- * does not hold.
+ * each main page is of use, the moves on it, when a first event stands there as delivered, how much JavaScript is
+ * loaded, and the memory of a page that rows come to for so long (one minute). The attempts and dead letters are
+ * written to their topics as delivery writes them, and read by control before anything is measured. Ends with 1 when an
+ * aim does not hold.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
@@ -34,7 +34,7 @@ const HEAP_AIM_MB = 150;
 const FIRST_LOADS = 5;
 /** Times that each page is opened; the slowest is judged. */
 const OPENINGS = 3;
-/** What a page reads beside what it is for has come by then, and moved what it moves. */
+/** A page's reads beside its main one have come by then, and moved their parts. */
 const REST_MS = 1500;
 /** Destinations that the live events go to, the last of which fails. */
 const LIVE_DESTINATIONS = 10;
@@ -96,7 +96,7 @@ async function openSignedIn(browser: Browser, { control }: Installation): Promis
   return page;
 }
 
-/** The first page with nothing kept: when it answers a key, beside what a page without content takes. */
+/** The first page with an empty cache: when it answers a key, beside the time of a page without content. */
 async function tellFirstKey(browser: Browser, installation: Installation, figures: Figures): Promise<void> {
   const { controlUrl } = installation.system;
   const [keys, shown, bare]: [number[], number[], number[]] = [[], [], []];
@@ -125,7 +125,7 @@ async function tellFirstKey(browser: Browser, installation: Installation, figure
   });
 }
 
-/** What the first page loads. */
+/** The bytes that the first page loads. */
 async function tellFirstPage(measured: MeasuredPage, figures: Figures): Promise<void> {
   await measured.open(FIRST_PAGE.path(0), FIRST_PAGE.shows);
   tellScripts("JavaScript of the first page, gzipped", measured, FIRST_PAGE_AIM_KB, figures);
@@ -136,7 +136,7 @@ function tellScripts(name: string, { scriptBytes }: MeasuredPage, aim: number, f
   figures.push({ name, value, unit: "KB", beside: `at most ${aim}`, isWithin: value <= aim });
 }
 
-/** Each page several times, and once at rest, to see what moves on it. */
+/** Each page several times, and once at rest, to see the moves on it. */
 async function tellPages(measured: MeasuredPage, seeded: Seeded, figures: Figures): Promise<void> {
   const { open, shifts } = measured;
   const times = async (path: (n: number) => string, shows: typeof FRAME.shows): Promise<readonly number[]> => {
@@ -180,7 +180,7 @@ async function tellLive(
 ): Promise<void> {
   const { page, open, heapBytes, shifts } = measured;
   await open(LIVE_PAGE.path(0), LIVE_PAGE.shows);
-  // What the pages before left behind is not this one's.
+  // The remains of the pages before are not this one's.
   await heapBytes(true);
   await page.getByRole("button", { name: /^live/ }).waitFor();
   const beganMs = performance.now();

@@ -1,8 +1,8 @@
 /**
- * npm run bench:delivery -- [--short] [--only=throughput|isolation|answers|waiting|destinations]: what delivery costs
- * beside the bare loop, what healthy destinations feel of sick ones and of hostile answers, what a million waiting
- * records and ten thousand destinations cost. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose `/proc`
- * tells a process's CPU time and memory.
+ * npm run bench:delivery -- [--short] [--only=throughput|isolation|answers|waiting|destinations]: delivery's cost
+ * beside the bare loop, the effect of sick destinations and of hostile answers on healthy ones, the cost of a million
+ * waiting records and of ten thousand destinations. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose
+ * `/proc` tells a process's CPU time and memory.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { BODY_BYTES } from "./delivery/delivery-bench.ts";

@@ -1,8 +1,8 @@
 /**
  * npm run bench:idle -- [--short]: the CPU that an installation takes while no event comes, as a share of one core for
  * each process. A whole installation with a broker of its own, measured over a minute (20 s in short form) after it has
- * come to rest. Then the services stop, and the broker is measured again: what is left is its own, whoever its clients
- * are; and of both measurements it is told what the broker's compilers took, which end when its code is compiled. Needs
+ * come to rest. Then the services stop, and the broker is measured again: the rest is its own, whoever its clients are;
+ * and of both measurements the time of the broker's compilers is told, which end when its code is compiled. Needs
  * Linux, whose `/proc` tells a process's CPU time. Ends with 1 when an aim does not hold.
  */
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,9 +1,9 @@
 /**
- * npm run bench:ingest [-- --short] [--only=throughput|latency|overload|neighbours|attacks]: what ingest costs beside a
- * bare node:http server, what its acknowledgement takes, what twice too much load does to it, and what an honest source
- * feels of a neighbour and of attacks (`--attack=4` of one alone). Ratios in one run, for docs/benchmarks.md. Needs
- * Linux's `/proc`, and wrk but for the attacks. Ends with 1 when something of the overload or the neighbours does not
- * hold; the ratios are told and not judged.
+ * npm run bench:ingest [-- --short] [--only=throughput|latency|overload|neighbours|attacks]: ingest's cost beside a
+ * bare node:http server, the time of its acknowledgement, the effect of twice too much load, and the effect of a
+ * neighbour and of attacks on an honest source (`--attack=4` of one alone). Ratios in one run, for docs/benchmarks.md.
+ * Needs Linux's `/proc`, and wrk but for the attacks. Ends with 1 when something of the overload or the neighbours does
+ * not hold; the ratios are told and not judged.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
 import { printAttacks } from "./ingest/ingest-attacks.ts";

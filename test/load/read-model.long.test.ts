@@ -1,4 +1,4 @@
-/** The short form of bench:read-model, for what it counts: how long anything takes is not looked at here. */
+/** The short form of bench:read-model, for its counts: how long anything takes is not looked at here. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";

@@ -1,7 +1,7 @@
 /**
  * npm run bench:read-model -- [--short] [--entries=N]: control's read model with 1,000 destinations, 1,000,000 attempts
- * and 1,000,000 dead letters (20,000 each in short form, or as many as asked for). Prints what taking an attempt in
- * costs, how long each list takes, a verdict, a plan's count, and control's peak of memory. Needs Linux, whose `/proc`
+ * and 1,000,000 dead letters (20,000 each in short form, or as many as asked for). Prints the cost of taking an attempt
+ * in, how long each list takes, a verdict, a plan's count, and control's peak of memory. Needs Linux, whose `/proc`
  * tells a process's time and memory. Ends with 1 when an aim does not hold.
  */
 import { type Installation, startInstallation } from "../e2e/installation.ts";
@@ -25,7 +25,7 @@ const CALLS = 20;
 /** The nth entry's. */
 const destinationOf = (n: number): string => DESTINATION_IDS[n % DESTINATIONS] ?? "";
 
-/** By what they are asked, each for one of many destinations. */
+/** By their question, each for one of many destinations. */
 const LISTS: readonly (readonly [string, (n: number) => string])[] = [
   ["attempts", () => "/v1/deliveries"],
   ["attempts of a destination", (n) => `/v1/deliveries?destinationId=${destinationOf(n)}`],
@@ -45,7 +45,7 @@ const LISTS: readonly (readonly [string, (n: number) => string])[] = [
   ["groups of dead letters of a destination", (n) => `/v1/dead-letters/groups?destinationId=${destinationOf(n)}`],
 ];
 
-/** Writes entries and waits until control has read them; answers what control's processor did for each, µs. */
+/** Writes entries and waits until control has read them; returns the processor time of control for each, µs. */
 async function takeIn(installation: Installation, kind: "attempts" | "letters", list: string): Promise<number> {
   const pid = installation.system.process("control").pid ?? 0;
   const beforeMs = processCpuMs(pid);

@@ -5,7 +5,7 @@ export function protocolError(type: string): Error {
   return Object.assign(new Error(type), { name: "KafkaJSProtocolError", type, retriable: true });
 }
 
-/** The way to the broker failed: nobody knows what became of the request. */
+/** The way to the broker failed: nobody knows the fate of the request. */
 export function connectionError(): Error {
   return Object.assign(new Error("the connection was cut"), { name: "KafkaJSConnectionError", retriable: true });
 }

@@ -16,7 +16,7 @@ export interface RunsOptions {
 
 const SAID_EVERY = 1000;
 
-/** Null when nothing failed, else what did and how to run it again. */
+/** Null when nothing failed, else the failure and how to run it again. */
 export async function checkRuns({ runs, seed, path, without, onProgress }: RunsOptions): Promise<string | null> {
   const total = { runs: 0, acknowledged: 0, delivered: 0, dead: 0, attempts: 0 };
   const say = () => {

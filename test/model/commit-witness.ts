@@ -1,15 +1,15 @@
 /**
- * Watches what is finished and what is committed, of every group.
+ * Watches the finished and the committed offsets of every group.
  *
  * Owns: which records were ever finished, and of each window which it finished.
- * CW0  Only what was gained is run, and once in one window.
+ * CW0  Only gained partitions are run, and each once in one window.
  * CW1  A commit says of nothing that it is finished which is not: that would be lost.
- * CW2  A commit says of everything that its window finished that it is, and of what the commit said that it began with:
- *      what it leaves out is repeated for nothing.
- * CW3  What the last commit called finished when a partition was gained is not run again.
+ * CW2  A commit names as finished every record that its window finished, and every record that the commit at its begin
+ *      called finished: a record that it leaves out is repeated for nothing.
+ * CW3  A record that the last commit called finished when a partition was gained is not run again.
  * CW4  A gained partition is committed soon (C6).
  * CW5  The committed offset of a partition never falls.
- * CW6  What was finished is committed soon, where nothing stands in the way.
+ * CW6  A finished record is committed soon, where nothing stands in the way.
  * CW7  While a process joins it starts nothing (C4).
  */
 import { decodeCommitMetadata } from "@posthaste/core/window/commit-metadata";
@@ -28,7 +28,7 @@ export interface CommitWitnessOptions {
   readonly isFinishedUnrun: (groupId: string, record: LogRecord) => boolean;
 }
 
-/** What a commit covers. */
+/** The coverage of a commit. */
 interface Coverage {
   readonly offset: number;
   /** Offsets above it that are covered. */
@@ -140,7 +140,7 @@ export class CommitWitness {
     holding.isCommitted = true;
   }
 
-  /** CW6; asked like `checkGained`. `committed`: what the group holds. */
+  /** CW6; asked like `checkGained`. `committed`: the group's commits. */
   checkCommitted(
     processId: string,
     groupId: string,

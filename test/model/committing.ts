@@ -1,4 +1,6 @@
-/** What is looked at twice a second of a run: what waits, and C6, that what was gained in peace is committed. */
+/**
+ * The checks made twice a second of a run: the waiting records, and C6, that partitions gained in peace are committed.
+ */
 import type { CommitWitness } from "./commit-witness.ts";
 import type { Group } from "./group.ts";
 import { NAMES, RETRY_TOPICS } from "./installation.ts";
@@ -6,7 +8,7 @@ import type { ModelLog } from "./model-log.ts";
 import type { Processes } from "./processes.ts";
 import type { World } from "./world.ts";
 
-/** C6: a second, and what an answer takes. */
+/** C6: a second, and the time of an answer. */
 const COMMIT_WITHIN_MS = 1500;
 
 /** Each group of the installation with the topics that it reads. */
@@ -39,7 +41,7 @@ export function waitingPartitions({ log, groups }: Pick<Committing, "log" | "gro
   return waiting;
 }
 
-/** C6: what was gained a while ago, in peace, must have been committed. */
+/** C6: partitions gained a while ago, in peace, must have been committed. */
 export function checkGains({ world, groups, processes, commits }: Committing): void {
   for (const process of processes.alive) {
     if (!process.isAlive || process.network.quietForMs < COMMIT_WITHIN_MS) continue;

@@ -1,10 +1,10 @@
 /**
- * Watches a delivery service of the model from within: whose permit an attempt is made by, and what a request to the
- * brokers publishes, which the calls themselves do not say.
+ * Watches a delivery service of the model from within: the permit by which an attempt is made, and the publication by a
+ * request to the brokers, which the calls themselves do not say.
  *
- * Owns what is published and what is sent while the producer and the sender are called, and each request's attempt.
+ * Owns the published and the sent records while the producer and the sender are called, and each request's attempt.
  * DV1  An attempt and a republished record belong to the task in whose call they were begun: calls are not nested in
- *      those of other tasks, and what is asked later is found by the request.
+ *      calls of other tasks, and later questions are answered by the request.
  */
 import { headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -26,9 +26,9 @@ export class DeliveryServiceWatch implements AttemptWatch {
   readonly #installation: Installation;
   readonly #destinations: Pick<Table<Destination>, "get" | "appliedOffset">;
   readonly #seen = new WeakMap<object, AttemptSeen>();
-  /** What is republished while the producer is called. */
+  /** The task that republishes while the producer is called. */
   #publishing: Task<IncomingDelivery> | null = null;
-  /** Whose permit it is while the sender is called. */
+  /** The permit in use while the sender is called. */
   #sending: { readonly task: Task<IncomingDelivery>; readonly isLast: boolean } | null = null;
 
   constructor(

@@ -1,5 +1,5 @@
 /**
- * Watches deliveries: what stands in the log, what was attempted, taken by a receiver, republished and given up.
+ * Watches deliveries: those in the log, and those attempted, taken by a receiver, republished and given up.
  *
  * Owns: an index of the deliveries, the republished records and the dead letters that were written, and every attempt.
  * DW0  Nothing is sent from a partition that was given up.
@@ -11,8 +11,8 @@
  * DW5  No more requests a second than the destination's rate allows.
  * DW6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never
  *      attempted (I3), or waited for a receiver that asked for peace.
- * DW7  What was given up when its window ended was attempted before (I3), and what was given up for want of its
- *      destination had none (V1 of check.ts).
+ * DW7  A delivery that was given up when its window ended was attempted before (I3), and a delivery that was given up
+ *      for want of its destination had none (V1 of check.ts).
  * DW8  A record of a retry topic waits for its delay (W1), where no clock is stepped.
  */
 
@@ -74,12 +74,12 @@ export class DeliveryWitness {
   readonly #messages = new Map<number, Set<string>>();
   readonly #laterCopies = new Set<string>();
   readonly #checkpoints = new Map<number, OriginCheckpoint>();
-  /** Places that a record was republished from, by the topic's id, with what was written. */
+  /** Places that a record was republished from, by the topic's id, with the records written. */
   readonly #republished = new Map<string, LogRecord[]>();
   readonly #republishedSinceMs = new Map<string, number>();
   /** By process and origin. */
   readonly #deferredOnArrivalMs = new Map<string, number>();
-  /** Republished records by what they say of where they come from. */
+  /** Republished records by the origin that they name. */
   readonly #copies = new Map<string, LogRecord[]>();
   /** By record: URLs that took it from there. */
   readonly #takenFrom = new Map<string, Set<string>>();
@@ -96,8 +96,8 @@ export class DeliveryWitness {
   }
 
   /**
-   * What stands earlier in its partition says that this was written before (D2), though it was not: a router whose
-   * table lacked the destination wrote the event first.
+   * An earlier record in its partition says that this was written before (D2), though it was not: a router whose table
+   * lacked the destination wrote the event first.
    */
   isPassedOver(record: LogRecord): boolean {
     return this.#passedOver.has(nameOf(record));
@@ -124,7 +124,7 @@ export class DeliveryWitness {
 
   /**
    * Whether the process that made this attempt had deferred the delivery of `origin` before. That one gave up its turn
-   * there, also where the process was cut off from the brokers and what it republished never arrived.
+   * there, also where the process was cut off from the brokers and its republished record never arrived.
    */
   gaveUpItsTurn(origin: string, { processId, startedMs }: AttemptSeen): boolean {
     return (this.#deferredOnArrivalMs.get(`${processId} ${origin}`) ?? Number.POSITIVE_INFINITY) <= startedMs;
@@ -257,7 +257,7 @@ export class DeliveryWitness {
     messages.add(message);
   }
 
-  /** DW5: in no second more than the rate, what may go at once, and one attempt of five that overdraws. */
+  /** DW5: in no second more than the rate, the burst, and one attempt of five that overdraws. */
   #checkRate(attempt: AttemptSeen, violated: (rule: string, what: string) => void): void {
     const { processId, destination, urls, startedMs } = attempt;
     const rate = destination.rateLimitPerSecond;

@@ -1,4 +1,4 @@
-/** The destinations as control writes them, and what was ever true of each. */
+/** The destinations as control writes them, and every past version of each. */
 import { type Destination, WEBHOOKS } from "@posthaste/core/config/destination";
 import { SOURCE_ID } from "./installation.ts";
 import type { DestinationHistory } from "./outcome-check.ts";

@@ -1,4 +1,4 @@
-/** What all processes of a run share, and what is the same in all runs. */
+/** The parts that all processes of a run share, and that are the same in all runs. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { createTopicNames, retryTopicName } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
@@ -39,7 +39,7 @@ export interface Codecs {
   readonly destination: Codec<Destination>;
 }
 
-/** Each process has its own: what one learnt, another has not. */
+/** Each process has its own: another process has not learnt its schemas. */
 export function createCodecs(): Codecs {
   return {
     event: createJsonCodec<Event>(),

@@ -1,4 +1,4 @@
-/** Codecs without a registry: JSON in place of Avro. What a process has not met yet must be learnt, as a schema is. */
+/** Codecs without a registry: JSON in place of Avro. A schema that a process has not met yet must be learnt. */
 import type { Codec } from "@posthaste/contracts/codec";
 
 const LEARNING_MS = 5;

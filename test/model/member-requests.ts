@@ -1,16 +1,16 @@
 /**
- * What a process's member of a group asks of the model's brokers: its coordinator's requests, and records.
+ * The requests of a process's group member to the model's brokers: its coordinator's requests, and records.
  *
  * Owns: for each member, which of its questions for a partition's place was answered last.
- * MR1  An answer that comes behind that of a later question is no gain: the member joined again meanwhile, and goes by
- *      what it asked then.
+ * MR1  An answer behind a later question's answer is no gain: the member joined again meanwhile, and goes by its
+ *      question of then.
  */
 import { protocolError } from "./broker-errors.ts";
 import type { Committed, Group, Place } from "./group.ts";
 import { type CoordinatorRequests, Member, type MemberCluster, type MemberOptions } from "./member.ts";
 import type { Network } from "./network.ts";
 
-/** What a commit says, as the process sends it. */
+/** The content of a commit, as the process sends it. */
 export interface CommitAttempt {
   readonly groupId: string;
   readonly points: readonly Committed[];
@@ -21,7 +21,7 @@ export interface MemberRequestsOptions
   readonly network: Network;
   readonly groups: ReadonlyMap<string, Group>;
   readonly onCommit: (attempt: CommitAttempt) => void;
-  /** The process learns where it begins, and what is finished there. */
+  /** The process learns where it begins, and the finished offsets there. */
   readonly onPlace: (groupId: string, place: Place, committed: Committed | undefined) => void;
 }
 

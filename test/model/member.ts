@@ -1,10 +1,9 @@
 /**
  * kafkajs's consumer as far as our consumer uses it, over the model's coordinator and logs.
  *
- * Owns: the membership, what is paused and sought, and one fetch at a time of each partition.
- * MM1  It joins by the cluster that its assigner was given, as kafkajs does: what is wrapped there is awaited (C4,
- *      C10).
- * MM2  What is paused outlives assignments; positions do not (C5).
+ * Owns: the membership, the paused and sought partitions, and one fetch at a time of each partition.
+ * MM1  It joins by the cluster that its assigner was given, as kafkajs does: a wrapped request is awaited (C4, C10).
+ * MM2  Pauses outlive assignments; positions do not (C5).
  * MM3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
  */
 
@@ -14,7 +13,7 @@ import type { Assignment, JoinAnswer, Place } from "./group.ts";
 import type { LogRecord, ModelLog, PartitionLog } from "./model-log.ts";
 import type { TimerOwner, World } from "./world.ts";
 
-/** What the coordinator is asked; ours wraps it. */
+/** The requests to the coordinator; ours wraps it. */
 export interface CoordinatorRequests {
   joinGroup(request: { readonly memberId: string }): Promise<JoinAnswer>;
   syncGroup(request: { readonly memberId: string; readonly generationId: number }): Promise<Assignment>;
@@ -44,7 +43,7 @@ export interface MemberOptions {
   readonly cluster: MemberCluster;
   readonly groupId: string;
   readonly heartbeatMs: number;
-  /** Brings what a fetch asks for, when it comes. */
+  /** Brings the records of a fetch, when they come. */
   readonly fetch: (log: PartitionLog, from: number, most: number) => Promise<Fetched>;
   readonly isGone: () => boolean;
 }
@@ -92,7 +91,7 @@ export class Member {
     return this.#options.groupId;
   }
 
-  /** From when what is to be done before a join was asked for, until it was joined. */
+  /** From the moment when the steps before a join were asked for, until it was joined. */
   get isJoining(): boolean {
     return this.#isJoining;
   }
@@ -262,7 +261,7 @@ export class Member {
   async #hand(fetching: Fetching, from: number, { records, end }: Fetched): Promise<void> {
     const { topic, partition } = fetching;
     const last = records.at(-1);
-    // What holds no record never comes to the handler, and kafkajs goes on behind it (C9).
+    // A range without a record never comes to the handler, and kafkajs goes on behind it (C9).
     const lastOffset = last === undefined ? end - 1 : last.offset;
     const place = { topic, partition, firstOffset: String(from), lastOffset: String(lastOffset) };
     this.#emit(this.events.START_BATCH_PROCESS, { ...place, batchSize: records.length });

@@ -2,7 +2,7 @@
  * A process's connection to the model's brokers, in the shape that packages/kafka makes of kafkajs: members of groups,
  * readers without a group, and questions about topics.
  *
- * Owns: nothing that outlives the process. What a client asked for that was destroyed meanwhile is answered by a cut
+ * Owns: nothing that outlives the process. A request of a client that was destroyed meanwhile is answered by a cut
  * connection.
  */
 
@@ -41,7 +41,7 @@ export class ModelConnection implements KafkaConnection {
     this.#producing.fail(faults);
   }
 
-  /** Between what comes before a join and the join. */
+  /** Between the steps before a join and the join. */
   isJoining(groupId: string): boolean {
     return this.#members.some((member) => member.groupId === groupId && member.isJoining);
   }
@@ -81,7 +81,7 @@ export class ModelConnection implements KafkaConnection {
     return this.#producing.createBrokerClient();
   }
 
-  /** Who leads the partitions of these topics: each of the brokers in turn. */
+  /** The leaders of the partitions of these topics: each of the brokers in turn. */
   leadersOf(topics: ReadonlySet<string>): PartitionLeaders {
     return this.#producing.leadersOf(topics);
   }

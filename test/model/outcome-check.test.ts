@@ -10,7 +10,7 @@ import { World } from "./world.ts";
 
 const DESTINATION = testDestination("dst");
 
-/** Runs `play` on a witness and its log, and answers what the check says of it. */
+/** Runs `play` on a witness and its log, and returns the check's violations. */
 function violations(play: (witness: DeliveryWitness, log: ModelLog) => void): readonly string[] {
   const found: string[] = [];
   const codecs = createCodecs();

@@ -1,12 +1,12 @@
 /**
- * What must hold when a run is over: acknowledged = delivered + dead, in order where order is promised.
+ * The invariants at the end of a run: acknowledged = delivered + dead, in order where order is promised.
  *
- * OC0  Nothing is thrown, and no service fails, but for what a scenario does to it.
+ * OC0  Nothing is thrown, and no service fails, but for the faults of a scenario.
  * OC1  An event that was acknowledged has a delivery for each destination that was there throughout.
  * OC2  Every delivery in the log was taken by a receiver or is a dead letter; under `settle: each` that holds by URL.
  *      A call that its client repeated may be passed over where the delivery of the first stands before it.
- * OC3  First attempts of a key are in the order of its events, but of what was republished before, and of what the
- *      process that attempted the later one had deferred as it arrived.
+ * OC3  First attempts of a key are in the order of its events, but of records republished before, and of deliveries
+ *      that the process that attempted the later one had deferred as it arrived.
  * OC4  A dead letter has its reason.
  * OC5  Nothing waits for ever.
  */

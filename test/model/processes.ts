@@ -80,7 +80,7 @@ export class Processes {
     this.#options.installation.world.after(forMs, null, () => this.start(process.kind));
   }
 
-  /** Its service cannot go on. What is no error of ours violates OC0 of outcome-check.ts. */
+  /** Its service cannot go on. An error that is none of ours violates OC0 of outcome-check.ts. */
   failed(processId: string, reason: Error): void {
     if (Reflect.get(reason, "code") === "internal" || !("code" in reason)) {
       this.#options.installation.onViolation(`OC0 ${processId} failed: ${describeError(reason)}`);
@@ -89,7 +89,7 @@ export class Processes {
     if (process !== undefined) this.end(process, RESTART_MS);
   }
 
-  /** In good order: what it is at may be finished, then another takes its place. */
+  /** In good order: its running tasks may be finished, then another takes its place. */
   stop(process: ModelProcess, forMs: number): void {
     const { service } = process;
     if (service === null) {

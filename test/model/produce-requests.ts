@@ -1,6 +1,6 @@
 /**
- * What a process's producers ask of the model's brokers: who leads, and records to be written, well or as a fault has
- * it.
+ * The requests of a process's producers to the model's brokers: leaders, and records to be written, well or as a fault
+ * has it.
  *
  * Owns: the faults of the next produce requests.
  */
@@ -17,7 +17,7 @@ export type PartitionLeaders = GroupCommitProducerOptions["leaders"];
 type Batches = Parameters<BrokerClient["send"]>[0];
 type PartitionAnswer = Awaited<ReturnType<BrokerClient["send"]>>[number];
 
-/** How the next produce request goes wrong. `lost` is what no broker does: acknowledged and not written. */
+/** How the next produce request goes wrong. `lost` is a fault that no broker has: acknowledged and not written. */
 export type ProduceFault = "lost" | "answer_lost" | "written_late" | "refused" | "not_named" | "slow";
 
 export interface ProduceRequestsOptions {
@@ -76,7 +76,7 @@ export class ProduceRequests {
     };
   }
 
-  /** Who leads the partitions of these topics: each of the brokers in turn. */
+  /** The leaders of the partitions of these topics: each of the brokers in turn. */
   leadersOf(topics: ReadonlySet<string>): PartitionLeaders {
     const { log, network } = this.#options;
     return {
@@ -119,7 +119,7 @@ export class ProduceRequests {
     }, isGone);
   }
 
-  /** P3: what the answer does not name may be written or not. */
+  /** P3: a partition that the answer does not name may be written or not. */
   #answerOrLeaveOut(batch: Batches[number], timestampMs: number): readonly PartitionAnswer[] {
     const chance = this.#options.random();
     const answers = chance < 0.6 ? this.#write([batch], timestampMs) : [];

@@ -1,5 +1,5 @@
 /**
- * What a process's readers without a group ask of the model's brokers: fetches, ends of partitions, topics' ids.
+ * The requests of a process's readers without a group to the model's brokers: fetches, ends of partitions, topics' ids.
  *
  * Owns: the moment before which readers get nothing, so that tables lag.
  */

@@ -1,8 +1,8 @@
 /**
- * The customers' URLs, and a sender over them in place of packages/webhook: what each answers is scripted and may
+ * The customers' URLs, and a sender over them in place of packages/webhook: the answer of each is scripted and may
  * change.
  *
- * Owns: what each URL does now. A request is judged by what its URL does when it arrives.
+ * Owns: the present behaviour of each URL. A request is judged by its URL's behaviour when it arrives.
  */
 import type { AttemptOutcome, RequestError, Settlement } from "@posthaste/core/delivery/outcome";
 import { classifyError, classifyStatus, DELIVERED, obeysRetryAfter, settle } from "@posthaste/core/delivery/outcome";
@@ -10,7 +10,7 @@ import type { AttemptListener, AttemptReport, UrlResult } from "@posthaste/webho
 import type { AttemptRequest, WebhookSender } from "@posthaste/webhook/sender";
 import type { TimerOwner, World } from "./world.ts";
 
-/** What a URL does with a request. */
+/** A URL's behaviour for a request. */
 export type Behaviour =
   | { readonly kind: "answer"; readonly status: number; readonly afterMs: number; readonly retryAfterMs?: number }
   | { readonly kind: "reset"; readonly afterMs: number }
@@ -30,7 +30,7 @@ export class Receivers {
   }
 }
 
-/** What the model hears of every attempt. */
+/** The model's view of every attempt. */
 export interface AttemptWatch {
   onStart(request: AttemptRequest, urls: readonly string[]): void;
   /** A URL took it: it was answered with 2xx, heard or not. */

@@ -118,7 +118,7 @@ function openDedupe({ connection }: ModelProcess, codec: Codec<Event>, seed: num
 function createWatchedProducer({ connection }: ModelProcess): {
   readonly producer: Producer;
   readonly unacknowledged: ReadonlySet<string>;
-  /** The names of what is sent from here on go into the list. */
+  /** The names of records sent from here on go into the list. */
   readonly watchSends: (names: string[]) => void;
 } {
   const producer = new GroupCommitProducer({
@@ -135,7 +135,7 @@ function createWatchedProducer({ connection }: ModelProcess): {
     const name = `send ${sends++}`;
     unacknowledged.add(name);
     names.push(name);
-    // Noted before whoever waits for it hears of it.
+    // Noted before any waiter hears of it.
     return producer.send(records).then(() => {
       unacknowledged.delete(name);
     });

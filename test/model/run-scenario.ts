@@ -21,9 +21,9 @@ import { type Action, type Scenario, TROUBLE_MS } from "./scenario.ts";
 import { SentEvents } from "./sent-events.ts";
 import { World } from "./world.ts";
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunReport {
-  /** What did not hold; none when all did. */
+  /** The violated invariants; none when all held. */
   readonly violations: readonly string[];
   readonly acknowledged: number;
   readonly delivered: number;
@@ -38,7 +38,7 @@ export interface RunReport {
 const MOST_VIOLATIONS = 5;
 /** Till the first event for a destination that is new: the routers know it by then. */
 const NEW_UNSEEN_MS = 200;
-/** By then everything is delivered or dead: the window, what is late in it, and the rejoins before it. */
+/** By then everything is delivered or dead: the window, the late records in it, and the rejoins before it. */
 const LONGEST_QUIET_MS = 900_000;
 const LOOK_EVERY_MS = 500;
 
@@ -167,7 +167,7 @@ class Run {
     this.#world.after(LOOK_EVERY_MS, null, look);
   }
 
-  /** Faults stop; what is down comes back by itself. URLs stay as they are. */
+  /** Faults stop; stopped parts come back by themselves. URLs stay as they are. */
   #calm(): void {
     this.#isQuiet = true;
     for (const { connection } of this.#processes.alive) connection.mend();
@@ -189,7 +189,7 @@ class Run {
   /**
    * DW2 of delivery-witness.ts: a second copy; a call that its client repeated, where calls are told apart by their
    * message ids; or a delivery to a destination that comes or goes: of two routers whose tables differ the one that did
-   * not know it wrote first, and what the other writes below that is passed over.
+   * not know it wrote first, and the other's later writes below that are passed over.
    */
   #isDroppedRightly(record: LogRecord): boolean {
     if (this.#deliveries.isSecondCopy(record)) return true;

@@ -1,4 +1,4 @@
-/** What happens in one run: an installation, and a list of what the world does to it. */
+/** The events of one run: an installation, and a list of the world's acts on it. */
 import type { SettleRule } from "@posthaste/core/config/destination";
 import fc from "fast-check";
 import type { ProduceFault } from "./produce-requests.ts";

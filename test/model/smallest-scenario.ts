@@ -4,7 +4,7 @@
  */
 import type { Scenario } from "./scenario.ts";
 
-/** `stillFails`: whether a scenario breaks what the first one broke. */
+/** `stillFails`: whether a scenario breaks the same rule as the first one. */
 export async function smallestScenario(
   failing: Scenario,
   stillFails: (scenario: Scenario) => Promise<boolean>,

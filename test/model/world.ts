@@ -4,19 +4,18 @@
  * Owns: the moment that it is, the timers, and the globals between `install` and `restore`.
  * WD1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
  *      alone.
- * WD2  A timer belongs to the process that was running when it was set, and dies with it. So does what that process
- *      waits for. What waits by `node:timers/promises` waits outside of the world: the code under test uses the global
- *      timers.
- * WD3  The monotonic clock is the world's; what a process takes for the time of day is off by its own `clockOffsetMs`.
+ * WD2  A timer belongs to the process that was running when it was set, and dies with it. So do the waits of that
+ *      process. A wait by `node:timers/promises` is outside of the world: the code under test uses the global timers.
+ * WD3  The monotonic clock is the world's; a process's time of day is off by its own `clockOffsetMs`.
  */
 
-/** Whose timers they are. */
+/** The owner of the timers. */
 export interface TimerOwner {
   readonly isAlive: boolean;
   readonly clockOffsetMs: number;
 }
 
-/** A timer, and what `setTimeout` answers: the few members that the code under test uses. */
+/** A timer, and the result of `setTimeout`: the few members that the code under test uses. */
 class Timer {
   atMs: number;
   order: number;
@@ -53,7 +52,7 @@ export class World {
   readonly #heap: Timer[] = [];
   #running: TimerOwner | null = null;
   #restore: (() => void) | null = null;
-  /** Told of what a timer's callback throws. */
+  /** Told of the error that a timer's callback throws. */
   readonly #onThrown: (error: unknown) => void;
 
   constructor(onThrown: (error: unknown) => void) {
@@ -90,9 +89,9 @@ export class World {
     }
   }
 
-  /** Runs what is due until `untilMs`, or until `isOver` says so after a timer. */
+  /** Runs the due timers until `untilMs`, or until `isOver` says so after a timer. */
   async run(untilMs: number, isOver: () => boolean): Promise<void> {
-    // What was begun before the first timer settles first.
+    // Steps begun before the first timer settle first.
     await settled();
     for (let timer = this.#heap[0]; timer !== undefined && timer.atMs <= untilMs; timer = this.#heap[0]) {
       this.#pop();

@@ -1,6 +1,6 @@
 /**
- * What the installation's pipeline is measured against: three processes of plain kafkajs that accept a call, pass it on
- * from one topic to another, and post it. What takes long here takes long for the machine.
+ * The comparison for the installation's pipeline: three processes of plain kafkajs that accept a call, pass it on from
+ * one topic to another, and post it. A step that takes long here takes long for the machine.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ export interface BareStage {
 export interface BarePipeline {
   /** Takes calls as ingest does, each of which has a `messageId`. */
   readonly url: string;
-  /** What `route` reads; the key of each record is its message's id. */
+  /** The topic that `route` reads; the key of each record is its message's id. */
   readonly topic: string;
   readonly stop: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
  * One stage of the bare pipeline (bare-pipeline.ts), a process of its own: plain kafkajs and `node:http`, and nothing
- * that a delivery needs beyond them. What comes while a request to the broker is out goes with the next one.
+ * that a delivery needs beyond them. Records that come while a request to the broker is out go with the next one.
  *
  * Arguments: the stage and its settings as JSON. Prints a line when it works: the port, of `accept`.
  */

@@ -2,12 +2,12 @@
 import type { Figures } from "../figures/figures.ts";
 import { LIVE_PER_SECOND } from "./live-events.ts";
 
-/** What goes out beside live events by default. */
+/** Identifies beside live events by default. */
 export const IDENTIFIES_PER_SECOND = 500;
 /** How many times as long live events may take at p99. */
 const LATENCY_AIM = 2;
 
-/** Live events while something goes on, and what share of the machine's cores is idle. */
+/** Live events beside other work, and the idle share of the machine's cores. */
 export interface Live {
   readonly p99Ms: number;
   readonly idle: number;
@@ -37,8 +37,8 @@ export interface Seen {
 }
 
 /**
- * Live events are held to so many times what they take alone. What the machine makes of as much through the bare
- * pipeline is told, and judges nothing: it may be the slower one.
+ * Live events are held to so many times their time alone. The machine's time for as much through the bare pipeline is
+ * told, and judges nothing: it may be the slower one.
  */
 export function printLatency(figures: Figures, { first, alone, seen, bare }: Seen): void {
   const ms = (value: number) => value.toFixed(1);

@@ -1,4 +1,4 @@
-/** The console's main pages, and what stands on each when it is of use. */
+/** The console's main pages, and the content of each when it is of use. */
 import type { Locator, Page } from "playwright-core";
 
 export interface ConsolePage {
@@ -24,14 +24,14 @@ const fullPage = (page: Page): Locator => page.getByRole("row").nth(49);
 const verdict = (page: Page): Locator => page.getByRole("region", { name: "Verdict" });
 const counted = (page: Page): Locator => page.getByText(/dead letters to /).first();
 
-/** The console around a page that reads nothing: what each of the others is measured against. */
+/** The console around a page that reads nothing: the comparison for each of the others. */
 export const FRAME: ConsolePage = {
   name: "the frame alone",
   path: () => "/no-such-page",
   shows: (page) => page.getByRole("heading", { name: "No such page" }),
 };
 
-/** What a browser takes for any page of control: a line of text, for who is not signed in. */
+/** The time of a browser for any page of control: a line of text, without a session. */
 export const BARE_PAGE: ConsolePage = {
   name: "a bare page",
   path: () => "/v1/session",

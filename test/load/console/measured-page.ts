@@ -1,15 +1,15 @@
 /**
- * A page of a real browser, as a person gets it: how soon it is of use, what moves on it, what it loads and holds.
+ * A page of a real browser, as a person gets it: how soon it is of use, its moves, its loads and its memory.
  *
- * Owns: what was loaded of scripts, and the connection to the browser that tells it.
- * MP1  A page is of use when what it is for stands there and the browser has drawn it, from the moment that its
+ * Owns: the loaded scripts, and the connection to the browser that tells them.
+ * MP1  A page is of use when its main content stands there and the browser has drawn it, from the moment that its
  *      address was entered.
- * MP2  What moves counts by the browser's own layout shift, from the page's beginning, unless a person's own doing
- *      moved it.
+ * MP2  A move counts by the browser's own layout shift, from the page's beginning, unless a person's own doing moved
+ *      it.
  */
 import type { Locator, Page } from "playwright-core";
 
-/** Where a page keeps what moved: its amounts, and what they were. */
+/** Where a page keeps its moves: their amounts, and the moved texts. */
 const WATCH_SHIFTS = `
   globalThis.shifts = [];
   new PerformanceObserver((list) => {

@@ -1,7 +1,6 @@
 /**
  * One delivery process over topics of its own, for the benchmarks: the destinations and deliveries that it finds, and
- * what it costs. Everything is real but the router: the records are written here, with origins as the router gives
- * them.
+ * its cost. Everything is real but the router: the records are written here, with origins as the router gives them.
  */
 import { randomBytes } from "node:crypto";
 import { createDestinationCodec, type DestinationRecord } from "@posthaste/contracts/destination-codec";
@@ -19,7 +18,7 @@ const PARTITIONS = 6;
 const RETRY_DELAYS_MS: readonly number[] = [10_000, 30_000, 60_000, 300_000];
 const WINDOW_MS = 4 * 3_600_000;
 const USERS = 10_000;
-/** What ingest notes beside a call that says when it was made. */
+/** Ingest's fields beside a call that says when it was made. */
 const REST_JSON = `{"originalTimestamp":"2026-11-21T03:24:17.269Z"}`;
 /** A body of 1 KB. */
 const BODY = Buffer.from(
@@ -43,7 +42,7 @@ export interface DeliveryBenchOptions {
 export interface WriteOptions {
   /** Message ids say when they were written, for the sink. */
   readonly stamped?: boolean;
-  /** Into the retry topic of this delay, as what has failed once, and not into the deliveries topic. */
+  /** Into the retry topic of this delay, as a delivery that failed once, and not into the deliveries topic. */
   readonly retryDelayMs?: number;
 }
 

@@ -6,7 +6,7 @@ import { COMPARED_WITH, type Felt, type Neighbour } from "./isolation.ts";
 
 /** Of the throughput that the healthy ones have alone. */
 const LEAST_SHARE = 0.9;
-/** The p99 latency may be so many times what it is alone, or so much more, whichever is larger. */
+/** The p99 latency may be so many times its value alone, or so much more, whichever is larger. */
 const MOST_TIMES = 1.5;
 const MOST_MORE_MS = 5;
 

@@ -1,8 +1,8 @@
 /**
- * What healthy destinations feel of what else one delivery process has to do. The healthy events are the same in every
+ * The effect of other work of one delivery process on healthy destinations. The healthy events are the same in every
  * case:
  *   - 100 a second: latency, from the writing of the record to the receiver;
- *   - 2,000 a second, far below what the process can do: how many of them are delivered;
+ *   - 2,000 a second, far below the process's limit: how many of them are delivered;
  *   - a backlog: how fast they go when the process has no CPU to spare.
  * The neighbours' events, where there are any, are as many again, written in turn with them. Over a backlog they cost
  * CPU however well they are kept apart, so the sick are compared there with neighbours that are healthy too.
@@ -13,7 +13,7 @@ import { type Sink, startSink } from "../setup/sink.ts";
 import { writeSteadily } from "../setup/steady-writes.ts";
 import { createDeliveryBench, type DeliveryBench } from "./delivery-bench.ts";
 
-/** Who the healthy ones are, and who is beside them. */
+/** The healthy destinations' neighbours. */
 export const NEIGHBOURS = [
   "none",
   "healthy",
@@ -27,7 +27,7 @@ export const NEIGHBOURS = [
 ] as const;
 export type Neighbour = (typeof NEIGHBOURS)[number];
 
-/** What each is compared with: the same healthy ones alone, and beside as many events of healthy neighbours. */
+/** The comparison of each: the same healthy ones alone, and beside as many events of healthy neighbours. */
 export const COMPARED_WITH: Readonly<Record<Neighbour, { readonly alone: Neighbour; readonly crowd: Neighbour }>> = {
   none: { alone: "none", crowd: "healthy" },
   healthy: { alone: "none", crowd: "healthy" },
@@ -148,7 +148,7 @@ interface AtRate {
   readonly latenciesMs: readonly number[];
 }
 
-/** Healthy ones at `perSecond`, and as many of the neighbours: what arrives between the warm-up and the last write. */
+/** Healthy ones at `perSecond`, and as many of the neighbours: the arrivals between the warm-up and the last write. */
 async function measureAtRate(
   bench: DeliveryBench,
   sink: Sink,
@@ -169,7 +169,7 @@ async function measureAtRate(
   await written;
   const { ok, latenciesMs } = await sink.report();
   const passedMs = performance.now() - startedMs;
-  // What is still under way is felt too, though it is late for the count.
+  // Requests under way are felt too, though they are late for the count.
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const late = await sink.report();
   return { perSecond: (ok * 1000) / passedMs, latenciesMs: [...latenciesMs, ...late.latenciesMs] };

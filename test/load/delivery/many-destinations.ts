@@ -1,5 +1,5 @@
 /**
- * What destinations cost a delivery process that serves many of them (I4): its memory and its connections. Every
+ * The cost of destinations to a delivery process that serves many of them (I4): its memory and its connections. Every
  * destination has a host of its own, and they are served in turn, so that with more of them than connections each
  * request needs a new one.
  */

@@ -16,7 +16,7 @@ export interface Cost {
 
 const BARE_LOOP = fileURLToPath(new URL("../../../packages/webhook/bench/send.ts", import.meta.url));
 /**
- * What of a run is measured: neither the start, while the code is being compiled, nor the last few that wait for their
+ * The measured part of a run: neither the start, while the code is being compiled, nor the last few that wait for their
  * lane.
  */
 const FROM = 0.4;

@@ -1,7 +1,7 @@
 /**
  * A retry topic in which everything waits at once and then comes due at the rate at which it was written: the memory of
- * the delivery process, and how late what is due leaves. To deliver costs memory too, so another process shows what the
- * same rate takes when nothing ever waited.
+ * the delivery process, and the lateness of due records. To deliver costs memory too, so another process shows the
+ * memory of the same rate when nothing ever waited.
  */
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { processRssBytes } from "../figures/process-cpu.ts";
@@ -38,7 +38,7 @@ const SETTLE_MS = 10_000;
 const SAMPLE_MS = 500;
 /** Between the last write and the first due record, so that all of them wait at once. */
 const ALL_WAIT_SECONDS = 20;
-/** What is not there so long after the last due time is missing. */
+/** A record that is not there so long after the last due time is missing. */
 const PATIENCE_MS = 30_000;
 const FRESH_SECONDS = 30;
 /** Upper ends of the buckets of `posthaste_retry_lateness_seconds`. */

@@ -1,4 +1,4 @@
-/** What a benchmark found, each figure told as it is known. */
+/** A benchmark's findings, each figure told as it is known. */
 import { verdict } from "./verdict.ts";
 
 export interface Figure {
@@ -6,7 +6,7 @@ export interface Figure {
   readonly value: number;
   readonly unit: string;
   readonly isWithin: boolean;
-  /** What it is held to, and what it is beside, in words. */
+  /** Its aim and its comparison, in words. */
   readonly beside?: string;
 }
 

@@ -25,7 +25,7 @@ function cpuMsOf(stat: string): number {
 }
 
 /**
- * How long the process's main thread was ready to run and had no core so far, in ms: what other processes cost it.
+ * How long the process's main thread was ready to run and had no core so far, in ms: the cost of other processes to it.
  */
 function processWaitMs(pid: number): number {
   const [, waitNs = "0"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
@@ -46,7 +46,7 @@ export async function withWaits<Result>(
   return { result, waits: waitsMs().map((ms, index) => ((ms - (before[index] ?? 0)) / seconds).toFixed(0)) };
 }
 
-/** What share of the machine's cores is idle while `work` is done. */
+/** The idle share of the machine's cores while `work` is done. */
 export async function withIdle<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly idle: number }> {

@@ -1,6 +1,6 @@
 /**
  * An attacker as a process: `attacker-process.ts URL NUMBER` sends an attack of attacks.ts at a megabyte a second until
- * its standard input closes, from an address of its own, and prints what it sent and was answered as one line of JSON.
+ * its standard input closes, from an address of its own, and prints its bytes and its answers as one line of JSON.
  */
 import { connect, type Socket } from "node:net";
 import { ATTACKS, type Attack } from "./attacks.ts";
@@ -80,7 +80,7 @@ let forgone = 0;
 const timer = setInterval(() => {
   const due = ((performance.now() - startedAtMs) * BYTES_PER_SECOND) / 1000;
   while (report.bytes - bytesBefore + forgone < due) {
-    // What could not be sent is not made good later in one burst.
+    // Bytes that could not be sent are not made good later in one burst.
     if (!send()) forgone = due - (report.bytes - bytesBefore);
   }
 }, TICK_MS);

@@ -14,8 +14,8 @@ export interface Attack {
   readonly name: string;
   readonly manner: Manner;
   /**
-   * Makes what its requests have in common, and answers what makes each; `serial` stands in a key that was never sent
-   * before.
+   * Makes the common part of its requests, and returns a function that makes each; `serial` stands in a key that was
+   * never sent before.
    */
   readonly prepare: () => (serial: number) => Buffer;
   /** Sent before the steady rate begins, as fast as it goes. */

@@ -1,4 +1,4 @@
-/** What ingest is measured against: node:http that reads the body, parses it and answers 200. Prints its port. */
+/** The comparison for ingest: node:http that reads the body, parses it and answers 200. Prints its port. */
 import { createServer } from "node:http";
 
 const server = createServer((request, response) => {

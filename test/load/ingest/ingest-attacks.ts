@@ -1,5 +1,5 @@
 /**
- * What an honest source feels of an attack: 200 calls a second of its own beside each attack at a megabyte a second,
+ * The effect of an attack on an honest source: 200 calls a second of its own beside each attack at a megabyte a second,
  * and the memory of the process. Each attack has a fresh process, in which the honest source is alone first.
  */
 import { spawn } from "node:child_process";

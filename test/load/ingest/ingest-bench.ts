@@ -1,6 +1,5 @@
 /**
- * What the measurements of ingest stand on: topics of their own, a source, the service and the bare server as
- * processes.
+ * The base of the measurements of ingest: topics of their own, a source, the service and the bare server as processes.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** What the measurements of ingest send. */
+/** The calls of the measurements of ingest. */
 
 /** Calls in a batch. */
 export const BATCH = 20;

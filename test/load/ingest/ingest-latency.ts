@@ -1,7 +1,7 @@
 /**
- * What an acknowledgement takes at a steady rate, beside what it cannot take less than: an answer of a bare server and
- * a produce round trip. The three take turns, and the medians of the rounds' ratios are told: on a shared machine a
- * stall of some tens of ms falls into one round or another, and is that round's p99.
+ * The time of an acknowledgement at a steady rate, beside its least possible time: an answer of a bare server and a
+ * produce round trip. The three take turns, and the medians of the rounds' ratios are told: on a shared machine a stall
+ * of some tens of ms falls into one round or another, and is that round's p99.
  */
 import { Agent, request } from "node:http";
 import { median } from "../figures/statistics.ts";

@@ -1,8 +1,8 @@
 /**
- * What one source can do to another: one sends 200 calls a second while its neighbour sends everything it can, in every
- * form. What must hold: the first is answered 200 every time, 99 in 100 of its calls within 50 ms, and memory stays
- * under a ceiling. Beside that it is told how long the gateway and the caller were ready and had no core, since what
- * they wait for then is the machine, which the load, the broker and others share with them.
+ * One source's effect on another: one sends 200 calls a second while its neighbour sends everything it can, in every
+ * form. The invariants: the first is answered 200 every time, 99 in 100 of its calls within 50 ms, and memory stays
+ * under a ceiling. Beside that it is told how long the gateway and the caller were ready and had no core, since they
+ * wait for the machine then, which the load, the broker and others share with them.
  */
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -60,7 +60,7 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** The settings that leave a source everything, so that what protects the other is its share alone. */
+/** The settings that leave a source everything, so that only its share protects the other. */
 const NO_LIMIT = {
   POSTHASTE_SOURCE_CALLS_PER_SECOND: "10000000",
   POSTHASTE_SOURCE_BYTES_PER_SECOND: "10000000000",

@@ -1,6 +1,6 @@
 /**
  * At least twice the load that one process takes, for as long as it is told: every batch that is refused is sent again
- * at once, on 1,024 connections. What must hold: nothing but 200, 429 and 503 is answered, every call that was answered
+ * at once, on 1,024 connections. The invariants: nothing but 200, 429 and 503 is answered, every call that was answered
  * 200 is in the topic, and memory stays under a ceiling.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,14 +16,14 @@ const PENDING_BYTES = 8 * 1024 * 1024;
 /** V8 lets garbage lie while there is room; this is the room, so that the ceiling says something. */
 const HEAP_MB = 256;
 /**
- * The heap, 64 MB of bodies (`MAX_HELD_BODY_BYTES`), what waits for the brokers and its request three times, and Node
- * itself.
+ * The heap, 64 MB of bodies (`MAX_HELD_BODY_BYTES`), the records that wait for the brokers and their request three
+ * times, and Node itself.
  */
 const CEILING_MB = 512;
 const SAMPLE_MS = 200;
 const CAPACITY_SECONDS = 5;
 
-/** Prints what came of it. Returns whether all of it held. */
+/** Prints the result of it. Returns whether all of it held. */
 export async function printOverload(bench: IngestBench, seconds: number): Promise<boolean> {
   const ingest = await bench.startIngest({
     POSTHASTE_INGEST_PENDING_BYTES: String(PENDING_BYTES),

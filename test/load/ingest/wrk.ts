@@ -1,4 +1,4 @@
-/** wrk, the load generator in C, as a function: it leaves the cores to what is measured. */
+/** wrk, the load generator in C, as a function: it leaves the cores to the measured process. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -37,7 +37,7 @@ function done()
   for status, count in pairs(thread:get("statuses")) do print("status " .. status .. ": " .. count) end
 end`;
 
-/** Undefined when wrk can be run, else what to do about it. */
+/** Undefined when wrk can be run, else the advice about it. */
 export function missingWrk(): string | undefined {
   const { error } = spawnSync("wrk", ["--version"]);
   return error === undefined

@@ -1,4 +1,4 @@
-/** A process of one service, for benchmarks and fault runs, and what it says of itself. */
+/** A process of one service, for benchmarks and fault runs, and its output. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ export interface ServiceProcess {
   readonly metric: (sample: string) => Promise<number>;
   /** Its whole metrics page. */
   readonly metricsPage: () => Promise<string>;
-  /** Ends it and resolves when it has ended; what it sends is waited for. */
+  /** Ends it and resolves when it has ended; its unfinished sends are waited for. */
   readonly stop: () => Promise<void>;
 }
 

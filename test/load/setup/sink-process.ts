@@ -1,11 +1,11 @@
 /**
- * The receiver of the benchmarks, a process of its own: as little HTTP as answers a POST, so that it costs what it
- * must.
+ * The receiver of the benchmarks, a process of its own: as little HTTP as answers a POST, so that it costs no more than
+ * it must.
  *
  * The first letter of the path says how it answers: `/o…` 200 at once, `/s…` the same and counted apart, `/h…` 200
  * after ten seconds, `/f…` 503 at once. A message id that ends in `@` and a time (ms since the epoch, with a fraction)
  * gives the latency from then to here. Listens on every address, so that each of 127.0.0.0/8 is a host of its own.
- * Prints its port; then, for each line on its standard input, one line of JSON: what came since the line before.
+ * Prints its port; then, for each line on its standard input, one line of JSON: the requests since the line before.
  */
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** What came since the report before. */
+/** The requests since the report before. */
 export interface SinkReport {
   ok: number;
   /** As `ok`, of the second kind. */
