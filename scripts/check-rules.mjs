@@ -5,7 +5,8 @@
 //  - A comment or a test's name cites it. A rule of docs/design.md is cited as it is; a file that cites another file's
 //    rule names that file: in a comment (`group-session.ts`), by an import, or by its own name
 //    (`group-session.test.ts`).
-//  - A rule of docs/design.md is cited by a test of `npm test`.
+//  - A rule of docs/design.md is cited by a test of `npm test`, and any other rule somewhere: an invariant that nothing
+//    cites is a sentence of the list, without a number.
 // node scripts/check-rules.mjs [FOLDER]   The last line says how many rules were found; the exit code is 1 for a rule
 // without an owner, with two, cited without its file, or without a test.
 import { globSync, readFileSync } from "node:fs";
@@ -104,6 +105,22 @@ const tested = new Set(
 );
 for (const [rule, owner] of owners)
   if (owner === DESIGN && !tested.has(rule)) faults.push(`no test of npm test is named for ${rule} of ${DESIGN}`);
+/** Its invariants lose their numbers when its files are moved. */
+const MAY_STAND_UNCITED = /^services\/control\//;
+const pages = globSync("**/*.md", { cwd: folder, exclude: (name) => name === "node_modules" || name === "dist" });
+/** The text of every file and page, with ranges such as `C4 to C7` written out. */
+const texts = [...files.map(({ text }) => text), ...pages.map((path) => readFileSync(join(folder, path), "utf8"))].map(
+  (text) =>
+    text.replace(/\b([A-Z]{1,2})(\d{1,2}) to \1(\d{1,2})\b/g, (_, letters, first, last) =>
+      Array.from({ length: last - first + 1 }, (_, n) => `${letters}${Number(first) + n}`).join(", "),
+    ),
+);
+const mentions = new Map();
+for (const text of texts)
+  for (const rule of text.match(/\b[A-Z]{1,2}\d{1,2}\b/g) ?? []) mentions.set(rule, (mentions.get(rule) ?? 0) + 1);
+for (const [rule, owner] of owners)
+  if (owner !== DESIGN && !MAY_STAND_UNCITED.test(owner) && mentions.get(rule) === 1)
+    faults.push(`${owner} numbers ${rule}, which nothing cites`);
 for (const fault of faults) console.error(fault);
 console.log(`${owners.size} rules found in ${files.length} files`);
 process.exit(faults.length === 0 && owners.size > 0 ? 0 : 1);

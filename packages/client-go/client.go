@@ -13,12 +13,12 @@ import (
 
 // Client takes calls, gathers them into batches and hands full ones to its queue. Make one for the program, with New.
 //
-//	GO1  A call returns an error when it was not queued; a refused call leaves no trace.
-//	GO2  A call that is taken is either delivered or handed to OnError, once.
-//	GO3  The calls held, waiting or in flight, are at most MaxQueueBytes. A call past it is the one that is handed over:
-//	     earlier calls keep their places.
-//	GO4  A batch closes when it has FlushAt calls, when the next call would take its body past 500 KB, when FlushAfter has
-//	     passed since the last one closed, and at Flush and Close.
+//   - A call returns an error when it was not queued; a refused call leaves no trace.
+//   - A call that is taken is either delivered or handed to OnError, once.
+//   - The calls held, waiting or in flight, are at most MaxQueueBytes. A call past it is the one that is handed over:
+//     earlier calls keep their places.
+//   - A batch closes when it has FlushAt calls, when the next call would take its body past 500 KB, when FlushAfter has
+//     passed since the last one closed, and at Flush and Close.
 type Client struct {
 	// Config is read at the first call.
 	Config

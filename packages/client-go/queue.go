@@ -10,12 +10,12 @@ import (
 
 // queue owns every batch that was closed and has not come to its end: delivered, or handed to OnError.
 //
-//	GQ1  A call comes to its end exactly once.
-//	GQ2  Batches are begun in the order in which they were closed, and at most MaxInFlight are between their first request and
-//	     their end. A batch that waits for its retry keeps its place, so a server that is down hears from few.
-//	GQ3  A Retry-After holds back all batches, since it is the client as a whole that was too much.
-//	GQ4  After abandon no request begins, and every batch comes to its end at once.
-//	GQ5  Goroutines exist only while there is something to send.
+//   - A call comes to its end exactly once.
+//   - Batches are begun in the order in which they were closed, and at most MaxInFlight are between their first request
+//     and their end. A batch that waits for its retry keeps its place, so a server that is down hears from few.
+//   - A Retry-After holds back all batches, since it is the client as a whole that was too much.
+//   - After abandon no request begins, and every batch comes to its end at once.
+//   - Goroutines exist only while there is something to send.
 type queue struct {
 	config   *Config
 	clock    clock

@@ -9,7 +9,7 @@ const QUEUE = `/**\n * A queue.\n *\n * ${Q}1  It is first in, first out.\n * ${
 const checkRules = (files: Readonly<Record<string, string>>) =>
   check("rules", { "docs/design.md": "- **C4** It drains.\n", "test/drain.test.ts": `it("C4: drains");\n`, ...files });
 
-it("refuses a rule that two files define, and letters that two folders have", async () => {
+it("refuses a rule that two files define, letters that two folders have, and a number that nothing cites", async () => {
   const { code, stderr } = await checkRules({
     "packages/p/src/queue.ts": QUEUE,
     "packages/p/src/second.ts": `/**\n * ${Q}2  It is another.\n */\n`,
@@ -21,6 +21,8 @@ it("refuses a rule that two files define, and letters that two folders have", as
     "packages/q/drain.go defines C4, and so does docs/design.md",
     "packages/q/drain.go has rules C, and so has a file of docs",
     "packages/q/src/third.ts has rules ZQ, and so has a file of packages/p/src",
+    "packages/p/src/queue.ts numbers ZQ1, which nothing cites",
+    "packages/q/src/third.ts numbers ZQ3, which nothing cites",
   ]);
   expect(code).toBe(1);
 });

@@ -2,9 +2,9 @@
  * A real browser with a page that has the Segment library in it, on an origin of its own.
  *
  * Owns: the browser's process and the page's server.
- * BW1  The page's origin is another than ingest's, so that each request of the library is one that CORS rules.
- * BW2  Nothing leaves 127.0.0.1: the rest goes to a proxy that is not there. Interception inside the browser would
- *      answer preflights by itself, and preflights are tested here.
+ * - The page's origin is another than ingest's, so that each request of the library is one that CORS rules.
+ * - Nothing leaves 127.0.0.1: the rest goes to a proxy that is not there. Interception inside the browser would answer
+ *   preflights by itself, and preflights are tested here.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,7 +1,7 @@
 /**
  * A person at the console, by mouse or by keyboard alone: each action is counted in steps.
  *
- * PF1  A step is one click, one key chord that does something, or one paste. Moving the focus is none.
+ * - A step is one click, one key chord that does something, or one paste. Moving the focus is none.
  * PF2  A page makes no fault: its errors and the browser's reports of it are kept.
  */
 import { findAxeViolations } from "@posthaste/testkit/axe";

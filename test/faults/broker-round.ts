@@ -2,8 +2,8 @@
  * One round of a row: the system under load, where it is asked for bare kafkajs beside it, the fault, and its effect on
  * both.
  *
- * RO1  A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
- * RO2  The processes that it started are ended with it, however it ends; the brokers are the caller's to mend.
+ * - A round begins when every partition has all of its replicas in sync, so that it shows its own fault alone.
+ * - The processes that it started are ended with it, however it ends; the brokers are the caller's to mend.
  * RO3  A service that ended is started again before the events are waited for, as where it is installed: so an event
  *      that counts as lost is lost, and does not only wait for a process that is gone.
  */

@@ -1,10 +1,10 @@
 /**
  * The cost of a stream at a door, and its effect on an honest neighbour.
  *
- * MH1  The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
- * MH2  A find that seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load
- *      the machine.
- * MH3  A process that holds much after a stream is started anew before the next, so no stream is taken for another.
+ * - The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
+ * - A find that seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the
+ *   machine.
+ * - A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

@@ -3,8 +3,8 @@
  * request to the brokers, which the calls themselves do not say.
  *
  * Owns the published and the sent records while the producer and the sender are called, and each request's attempt.
- * DV1  An attempt and a republished record belong to the task in whose call they were begun: calls are not nested in
- *      calls of other tasks, and later questions are answered by the request.
+ * - An attempt and a republished record belong to the task in whose call they were begun: calls are not nested in calls
+ *   of other tasks, and later questions are answered by the request.
  */
 import { headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import type { Destination } from "@posthaste/core/config/destination";

@@ -11,8 +11,8 @@
  * DW5  No more requests a second than the destination's rate allows.
  * DW6  After the window's end there are no attempts but the last one of a delivery that is owed it: it was never
  *      attempted (I3), or waited for a receiver that asked for peace.
- * DW7  A delivery that was given up when its window ended was attempted before (I3), and a delivery that was given up
- *      for want of its destination had none (V1 of check.ts).
+ * - A delivery that was given up when its window ended was attempted before (I3), and a delivery that was given up for
+ *   want of its destination had none (V1 of check.ts).
  * DW8  A record of a retry topic waits for its delay (W1), where no clock is stepped.
  */
 

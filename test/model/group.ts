@@ -3,7 +3,7 @@
  *
  * Owns: the group. Its states: *empty*, *preparing* (waits for its members to join again), *completing* (waits for the
  * leader's sync), *stable*.
- * MG1  A commit counts only from a member of this generation, and never while the group is completing.
+ * - A commit counts only from a member of this generation, and never while the group is completing.
  * MG2  A member that was not heard for its session is dropped, unless it waits for the answer to a join or a sync.
  * MG3  A rebalance waits for its members at most for a session.
  */

@@ -2,7 +2,7 @@
  * kafkajs's consumer as far as our consumer uses it, over the model's coordinator and logs.
  *
  * Owns: the membership, the paused and sought partitions, and one fetch at a time of each partition.
- * MM1  It joins by the cluster that its assigner was given, as kafkajs does: a wrapped request is awaited (C4, C10).
+ * - It joins by the cluster that its assigner was given, as kafkajs does: a wrapped request is awaited (C4, C10).
  * MM2  Pauses outlive assignments; positions do not (C5).
  * MM3  A fetch that was asked for before a join, a seek or a pause brings nothing, with few exceptions.
  */

@@ -2,11 +2,11 @@
  * Simulated time: one queue of timers for everything that a run does, in place of the global timers and clocks.
  *
  * Owns: the moment that it is, the timers, and the globals between `install` and `restore`.
- * WD1  One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
- *      alone.
+ * - One timer runs at a time, and everything that it settles runs to its end before the next: a run is its seed's
+ *   alone.
  * WD2  A timer belongs to the process that was running when it was set, and dies with it. So do the waits of that
  *      process. A wait by `node:timers/promises` is outside of the world: the code under test uses the global timers.
- * WD3  The monotonic clock is the world's; a process's time of day is off by its own `clockOffsetMs`.
+ * - The monotonic clock is the world's; a process's time of day is off by its own `clockOffsetMs`.
  */
 
 /** The owner of the timers. */

@@ -3,11 +3,11 @@
  *
  * Owns: the batch that is being gathered, and its timer.
  * CC1  A call throws AnalyticsError when it is refused, and at no other time; a refused call leaves no trace.
- * CC2  A call that is taken is either delivered or handed to `onError`, once.
+ * - A call that is taken is either delivered or handed to `onError`, once.
  * CC3  The calls held, waiting or in flight, are at most `maxQueueBytes`. A call past it is the one that is handed
  *      over: earlier calls keep their places.
- * CC4  A batch closes when it has `flushAt` calls, when the next call would take its body past 500 KB, when
- *      `flushAfter` has passed since the last one closed, and at `flush` and `close`.
+ * - A batch closes when it has `flushAt` calls, when the next call would take its body past 500 KB, when `flushAfter`
+ *   has passed since the last one closed, and at `flush` and `close`.
  * CC5  Nothing here keeps the process running, but for `flush` and `close` while they are awaited.
  */
 import { Batch } from "./batch.ts";

@@ -1,7 +1,7 @@
 /**
  * Owns every batch that was closed and has not come to its end: delivered, or handed to `onError`.
  *
- * CQ1  A call comes to its end exactly once.
+ * - A call comes to its end exactly once.
  * CQ2  Batches are begun in the order in which they were closed, and at most `maxInFlight` are between their first
  *      request and their end. A batch that waits for its retry keeps its place, so a server that is down hears from
  *      few.

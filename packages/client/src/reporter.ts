@@ -1,9 +1,9 @@
 /**
  * Reports the fate of the program's calls.
  *
- * CR1  A callback's exception or rejection stays here: it is the program's fault and must not cost other calls.
- * CR2  Without `onError` a failure is written for the operator, at most one line in ten seconds with the count of all
- *      since the last, so that an outage does not fill a disk.
+ * - A callback's exception or rejection stays here: it is the program's fault and must not cost other calls.
+ * - Without `onError` a failure is written for the operator, at most one line in ten seconds with the count of all
+ *   since the last, so that an outage does not fill a disk.
  */
 import { toMessage } from "./batch.ts";
 import type { Environment } from "./environment.ts";

@@ -2,8 +2,8 @@
  * The built pages as a server hands them out.
  *
  * Owns: every file of `dist`, read once.
- * CF1  What is handed out is found by its whole path among what was read: no path of a request leads to a disk.
- * CF2  Only what has its content's hash in its name is kept for good; the page itself is asked for each time.
+ * - What is handed out is found by its whole path among what was read: no path of a request leads to a disk.
+ * - Only what has its content's hash in its name is kept for good; the page itself is asked for each time.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";

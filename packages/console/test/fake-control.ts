@@ -1,11 +1,11 @@
 /**
  * A control that answers every operation with the example of the OpenAPI document; how it is reached is another matter.
  *
- * FC1  A test may put another answer in the place of an example; a path of the API that the document does not have is
- *      answered 404.
+ * - A test may put another answer in the place of an example; a path of the API that the document does not have is
+ *   answered 404.
  * FC2  The live stream begins with a beat, and holds a test's rows; it beats no more by itself. A stream that goes on
  *      from an id has the rows since, as control has it.
- * FC3  Every request is kept, so that a test can look at a page's requests.
+ * - Every request is kept, so that a test can look at a page's requests.
  */
 import { readFile } from "node:fs/promises";
 import type { ApiDocument } from "../build/api-types.ts";

@@ -2,8 +2,8 @@
  * Pages for a whole test file, and the fake control that they ask.
  *
  * Owns: the pages that are open.
- * BC1  After each test its pages have done nothing that they should not.
- * BC2  A test finds a page with empty storage, as wide and in such a theme as it asks for.
+ * - After each test its pages have done nothing that they should not.
+ * - A test finds a page with empty storage, as wide and in such a theme as it asks for.
  * BC3  A page stores choices of how pages look and the draft of a connection: nothing that signs in.
  */
 import type { Page } from "playwright-core";

@@ -2,11 +2,11 @@
  * The local command, `npm start`, starts all of Posthaste on 127.0.0.1 and runs a demonstration. Then it stays until
  * somebody ends it.
  *
- * MA1  Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s. A second signal ends it at once,
- *      and so does a signal during the start.
- * MA2  The command says so when a process dies by itself. The others stay up, and the command starts nothing again.
- * MA3  The exit code is 0 after a signal, 1 when the start or the demonstration failed, and 2 for arguments or settings
- *      that cannot be read.
+ * - Ctrl-C, SIGTERM or the end of its standard input ends all of it within 15 s. A second signal ends it at once, and
+ *   so does a signal during the start.
+ * - The command says so when a process dies by itself. The others stay up, and the command starts nothing again.
+ * - The exit code is 0 after a signal, 1 when the start or the demonstration failed, and 2 for arguments or settings
+ *   that cannot be read.
  */
 import { fileURLToPath } from "node:url";
 import { createControlClient } from "./demo/control-client.ts";

@@ -2,7 +2,7 @@
  * A TCP proxy in front of one Kafka broker that imitates faults of networks and brokers, on command.
  *
  * Owns: one listening socket on a free port of 127.0.0.1 and two sockets a connection.
- * FP1  Without a fault every byte passes unchanged, in order, both ways.
+ * - Without a fault every byte passes unchanged, in order, both ways.
  * FP2  A lost produce answer is lost after the broker gave it, so the records are written: the connection is cut in its
  *      place.
  * FP3  While it is held, connections are accepted and stay open and nothing passes, as with a broker that hangs; held

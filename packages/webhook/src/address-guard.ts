@@ -5,8 +5,8 @@
  * counts, whatever the URL looked like when it was stored and whatever DNS said the last time.
  *
  * AG1  The guard refuses an address that the operator denies, whatever else allows it.
- * AG2  The guard lets pass an address that the operator allows; of all others it lets only ordinary public ones pass.
- * AG3  The guard judges an address that leads to another address (IPv4-mapped, NAT64, ISATAP) by both.
+ * - The guard lets pass an address that the operator allows; of all others it lets only ordinary public ones pass.
+ * - The guard judges an address that leads to another address (IPv4-mapped, NAT64, ISATAP) by both.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import ipaddr from "ipaddr.js";

@@ -2,8 +2,8 @@
  * An attempt: requests to all URLs at once, settled by the destination's rule.
  *
  * Owns its posts from `start` on. Posts go on when the attempt is settled, and nobody waits for them.
- *  AT1  An attempt is settled once, at the first moment at which its settlement can no longer change. It is finished
- *       once, when it is settled and the last post has ended.
+ *  - An attempt is settled once, at the first moment at which its settlement can no longer change. It is finished once,
+ *    when it is settled and the last post has ended.
  *  AT2  The attempt tells its listener nothing while `start` runs: the listener may start the next attempt when it
  *       hears of this one, and a thousand attempts that fail as they start would overflow the stack.
  *  AT3  The attempt tells its listener the outcome of each post once, and after it the post's end once.

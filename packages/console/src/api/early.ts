@@ -2,7 +2,7 @@
  * Answers that were asked for before the console's script was there.
  *
  * Owns: those that nobody took yet, by path.
- * EA1  Each is taken once, by the first read of its path: the next one asks anew.
+ * - Each is taken once, by the first read of its path: the next one asks anew.
  */
 
 export type EarlyAnswers = Map<string, Promise<Response>>;

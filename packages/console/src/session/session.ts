@@ -2,9 +2,9 @@
  * The session.
  *
  * Owns: the session in the client's cache, under `SESSION`.
- * SE1  A session that ends while a page is open is `expired`, and the page stays; only who never was signed in sees the
- *      sign-in page.
- * SE2  The code of a sign-in link leaves the address before it is used, and is kept nowhere.
+ * - A session that ends while a page is open is `expired`, and the page stays; only who never was signed in sees the
+ *   sign-in page.
+ * - The code of a sign-in link leaves the address before it is used, and is kept nowhere.
  * SE3  Requests from before the sign-in say nothing of the session, however late they are refused.
  */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";

@@ -1,8 +1,8 @@
 /**
  * One browser for a test file, and pages in it that tell of everything that they should not do.
  *
- * PG1  Nothing is asked of another origin, nothing is written to the console, where the browser also reports breaches
- *      of the content policy, and no error is thrown: each is kept, and `takeFaults` reports all.
+ * - Nothing is asked of another origin, nothing is written to the console, where the browser also reports breaches of
+ *   the content policy, and no error is thrown: each is kept, and `takeFaults` reports all.
  */
 import { CHROMIUM, provideProgram } from "@posthaste/testkit/debian-program";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";

@@ -2,8 +2,8 @@
  * The time of a page in the process: it passes as a test says, and at no other moment.
  *
  * Owns: the timers that wait, in the order in which they are due.
- * VT1  A timer sees the moment at which it is due, however far time is moved at once.
- * VT2  Before each timer and after the last, all that the one before it began in the process has come to an end.
+ * - A timer sees the moment at which it is due, however far time is moved at once.
+ * - Before each timer and after the last, all that the one before it began in the process has come to an end.
  */
 const FRAME_MS = 1000 / 60;
 

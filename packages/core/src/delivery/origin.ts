@@ -6,8 +6,8 @@
  *
  * Owns: for each topic generation and events partition, the greatest (offset, destination id) of the records noted so
  * far.
- * O1  A record is a repeat when its pair is not greater than the greatest that was noted of its topic generation and
- *     events partition.
+ * - A record is a repeat when its pair is not greater than the greatest that was noted of its topic generation and
+ *   events partition.
  * O2  The checkpoint holds the newest `KEPT_TOPIC_GENERATIONS` topic generations of an events partition; a record of an
  *     older one counts as new. Forgetting costs repeats, never a record.
  * O3  A record without an origin (a replay) is never a repeat and changes nothing.

@@ -4,8 +4,8 @@
  *
  * Owns: the unfinished entries in offset order, the finished run between each entry and the next, and the runs that an
  * earlier owner of the partition had finished.
- * OT1  Entries come in rising offset order. Offsets may be missing between them (compaction, transaction markers): a
- *      missing offset holds nothing up (C9).
+ * - Entries come in rising offset order. Offsets may be missing between them (compaction, transaction markers): a
+ *   missing offset holds nothing up (C9).
  * OT2  The committable offset is the lowest unfinished entry's offset, or the position when there is none. It never
  *      falls.
  * OT3  The tracker passes an entry's note to `onPassed` once, when every entry up to it is finished: the entry then

@@ -14,8 +14,8 @@
  *      called for every frame, so that a login of many steps does not look like a hang.
  * BP3  Before the broker ends the login (`connections.max.reauth.ms`, or the end of a token) the probe logs in again on
  *      the same connection.
- * BP4  Where the operator can mend a refusal, the probe calls `onRefused` with advice, and then closes. Any other
- *      failure of the connection closes the probe silently.
+ * - Where the operator can mend a refusal, the probe calls `onRefused` with advice, and then closes. Any other failure
+ *   of the connection closes the probe silently.
  */
 import type { Socket } from "node:net";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";

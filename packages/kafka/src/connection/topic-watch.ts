@@ -3,8 +3,7 @@
  * offsets of the old one.
  *
  * Owns: a timer, and the one question that may be out with the callers that share it and the next.
- * TW1  Only another id counts. A broker that does not answer shows nothing, nor does a topic that is missing for a
- *      moment.
+ * - Only another id counts. A broker that does not answer shows nothing, nor does a topic that is missing for a moment.
  */
 import type { KafkaConnection } from "./connect.ts";
 import { describe } from "./kafka-errors.ts";

@@ -8,8 +8,8 @@
  * - *running* from then on: it joins, fetches and commits;
  * - *stopping* from `stop` on: it drains, commits, and then leaves the group;
  * - *ended* when `stop` has drained, or at once by a failure.
- * CN3  Between the drain before a JOIN and the JOIN the consumer starts nothing (C4). The drain takes at most
- *      `rebalanceDrainMs` and `lastCommitMs`.
+ * - Between the drain before a JOIN and the JOIN the consumer starts nothing (C4). The drain takes at most
+ *   `rebalanceDrainMs` and `lastCommitMs`.
  * CN4  The consumer ends once, by `stop` or by a failure. It calls `onFailure` at most once, and not after `stop`
  *      resolved.
  * CN5  The consumer reads the topics that had the names at its start. When one of them is made anew, the consumer ends

@@ -2,8 +2,8 @@
  * Holds the head of one partition of a retry topic until it is due, without blocking other partitions (W1, W3).
  *
  * Owns: the times at which the partition's records were first known, and the timer of the head that waits.
- * HD1  The records of a retry topic come due in the order of its log, so a head that is not due holds up no record that
- *      is.
+ * - The records of a retry topic come due in the order of its log, so a head that is not due holds up no record that
+ *   is.
  * HD2  A partition that waits costs its head's offset and times, and one timer.
  */
 import { republishedAtMs } from "@posthaste/contracts/headers";

@@ -2,8 +2,7 @@
  * Notices when a consumer has come to a standstill from which it will not recover (C7), so that the process can end.
  *
  * Owns: the time since the group last took a commit, and the time since each partition last showed progress.
- * SW1  The watch counts its own ticks and reads no clock: after a process was suspended, it blames nobody for that
- *      time.
+ * - The watch counts its own ticks and reads no clock: after a process was suspended, it blames nobody for that time.
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { TopicPartition } from "./rebalance.ts";

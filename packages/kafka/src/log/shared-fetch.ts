@@ -15,7 +15,7 @@
  * SF3  When a shared fetch ends without an answer, for an error in one partition or a cut connection, all parked
  *      readers part. Each meets the fault by its own client; readers of healthy partitions park again.
  * SF4  A reader parts after `OWN_FETCH_MS` in any case, since a broker closes a connection that was idle for minutes.
- * SF5  The client is destroyed when the last reader has left.
+ * - The client is destroyed when the last reader has left.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";

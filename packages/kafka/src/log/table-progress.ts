@@ -2,8 +2,8 @@
  * How current a table is. A caller that relies on a table that no longer follows its topic would act on old data.
  *
  * Owns: the time at which the table last held its whole topic, and two metrics of that.
- * TP1  Only an answer of the brokers counts. A reader that gets no answer, and a reader that cannot take its answer,
- *      both fall behind.
+ * - Only an answer of the brokers counts. A reader that gets no answer, and a reader that cannot take its answer, both
+ *   fall behind.
  */
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaMetrics } from "../connection/metrics.ts";

@@ -5,9 +5,9 @@
  * Owns: the channels to the brokers, the troubles of partitions, and one timer.
  * BS1  Each broker gets one request with the batches that can be sent now: one of every partition that the broker
  *      leads, that has records and no batch out, as far as the request has space.
- * BS2  A partition whose answer is an error, and a partition without a leader, is tried again by itself. The answer
- *      counts for the other partitions of the request.
- * BS3  A request without an answer throws its own channel away and no other.
+ * - A partition whose answer is an error, and a partition without a leader, is tried again by itself. The answer counts
+ *   for the other partitions of the request.
+ * - A request without an answer throws its own channel away and no other.
  * BS4  At most one question for the leaders is out, however many partitions are in trouble and however long the answer
  *      takes: nothing grows while no broker answers.
  * BS5  A ready partition that was not sent waits for an answer, for the end of a pause, or for the leaders. Each of

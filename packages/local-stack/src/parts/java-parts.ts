@@ -3,7 +3,7 @@
  * clones share.
  *
  * JP1  A folder in the cache is whole (whole-folder.ts).
- * JP2  The folder's name holds a digest of the pom and of the sums, so another version is another folder.
+ * - The folder's name holds a digest of the pom and of the sums, so another version is another folder.
  * JP3  Every file is checked against its SHA-512 sum in the repository before it is unpacked or run. A wrong file is
  *      deleted with all files that came with it, Maven's own copy included.
  */

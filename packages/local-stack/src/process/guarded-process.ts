@@ -8,8 +8,8 @@
  * GP2  `pid` is the program's own and not the guard's. It is undefined exactly while the program is down.
  * GP3  `onUnexpectedExit` is called for an end that nobody asked for. An end before the program was ready rejects
  *      `start`.
- * GP4  The program is in a session of its own: a Ctrl-C at the terminal reaches only its parent, which decides the
- *      order of the end.
+ * - The program is in a session of its own: a Ctrl-C at the terminal reaches only its parent, which decides the order
+ *   of the end.
  */
 import { closeSync } from "node:fs";
 import { type Guarded, spawnGuarded } from "./guarded-spawn.ts";

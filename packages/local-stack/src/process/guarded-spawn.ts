@@ -1,9 +1,9 @@
 /**
  * Starts a program under guard.sh, so that it ends when this process does, however this one ends, a SIGKILL included.
  *
- * SN1  The program is in a session of its own: a Ctrl-C at the terminal reaches this process only, which decides the
- *      order of the end.
- * SN2  The process id is the program's own, not the guard's.
+ * - The program is in a session of its own: a Ctrl-C at the terminal reaches this process only, which decides the order
+ *   of the end.
+ * - The process id is the program's own, not the guard's.
  */
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,8 +2,7 @@
  * Makes the users of a secured Kafka and their grants by the access table, at each start.
  *
  * KA1  A user has the table's grants and no others: grants of an earlier table are taken back.
- * KA2  Users are made after their grants. A broker learns of both in that order, so a user who can log in has its
- *      grants.
+ * - Users are made after their grants. A broker learns of both in that order, so a user who can log in has its grants.
  */
 import { accessTable, type Grant, KAFKA_USERS, type KafkaOperation } from "@posthaste/contracts/access";
 import type { TopicNames } from "@posthaste/contracts/topics";

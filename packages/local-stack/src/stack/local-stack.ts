@@ -3,10 +3,9 @@
  * where Docker answers, else the same software as plain processes.
  *
  * Owns: the brokers and the registry that it started, and none that the environment named.
- * LS1  Everything that the stack started ends with this process, whatever ends this process (GP1 of
- *      guarded-process.ts).
+ * - Everything that the stack started ends with this process, whatever ends this process (GP1 of guarded-process.ts).
  * LS2  All of the stack's state lies in `dataDir`: a stack that is started there again knows its topics and schemas.
- * LS3  `start` answers when every broker and the registry answer.
+ * - `start` answers when every broker and the registry answer.
  * LS4  A folder that began with containers stays with containers, and one that began with processes with processes,
  *      since neither reads the other's state. A new folder takes processes when containers do not start, as where no
  *      image can be pulled.

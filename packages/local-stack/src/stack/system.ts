@@ -2,10 +2,10 @@
  * The whole of Posthaste on this machine: the stack, its topics, the four services. The local command runs one, each
  * end-to-end test its own.
  *
- * SY1  The services start when the topics stand, and `startSystem` answers when control's `/readyz` says that all are
- *      ready.
- * SY2  The services end first and drain; the brokers end last.
- * SY3  Every process can be killed, hung and started again by its name.
+ * - The services start when the topics stand, and `startSystem` answers when control's `/readyz` says that all are
+ *   ready.
+ * - The services end first and drain; the brokers end last.
+ * - Every process can be killed, hung and started again by its name.
  */
 import { createTopicNames } from "@posthaste/contracts/topics";
 import { StackError } from "../process/stack-error.ts";

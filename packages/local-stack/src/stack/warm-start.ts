@@ -2,7 +2,7 @@
  * Keeps the results of steps that every start of a broker or of the registry would repeat, beside their files: a
  * formatted data folder, and the classes that Java needs (class-archive.ts).
  *
- * WS1  The folder of these results is whole (whole-folder.ts).
+ * - The folder of these results is whole (whole-folder.ts).
  * WS2  The folder's name holds a digest of the output of `java -version`, so another Java has another folder.
  * WS3  No start depends on the folder: where it cannot be made, or Java writes no file, starts are only slower.
  */

@@ -8,7 +8,7 @@
  *     only while the table is current, that is, was whole within `SUPPRESSION_LEASE_MS`. Control answers this long
  *     after the brokers have the suppression, so that a process that is cut off from the brokers has stopped sending by
  *     then.
- * V7  While the table is not current, a delivery waits here, in its window, and asks for no permit.
+ * - While the table is not current, a delivery waits here, in its window, and asks for no permit.
  */
 import { isDeliverySuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import type { Delivery } from "@posthaste/core/delivery/delivery";

@@ -2,7 +2,7 @@
  * The counts that this process keeps of each destination that it uses.
  *
  * Owns: the counts of each destination, and which of them changed since `takeTouched` was last called.
- * HC1  Counting a delivery raises numbers and does nothing else: it makes no record and sends nothing.
+ * - Counting a delivery raises numbers and does nothing else: it makes no record and sends nothing.
  * HC2  Counts only rise, from `countedSinceMs` on. A destination that was not used for `FORGET_MS` is forgotten, so
  *      that memory follows the destinations in use (I4); its counts begin at 0 when it is used again.
  * HC3  A destination counts as failing from the first attempt that failed after the newest that delivered.

@@ -5,9 +5,8 @@
  * Owns: the timers of retries that wait for their jitter, and the gate that finds second copies.
  * A1  Intake quarantines a record that no schema reads, and finishes it when the brokers have acknowledged that. It
  *     finishes the second copy of a republished record (W6). It passes every other record to the check once.
- * A2  A first attempt does not wait in intake. A retry waits for its jitter, which starts when the retry is due, so
- *     that its topic stays in due order (W6). The jitter ends before the delivery's retry window does (V5 of
- *     `check.ts`).
+ * - A first attempt does not wait in intake. A retry waits for its jitter, which starts when the retry is due, so that
+ *   its topic stays in due order (W6). The jitter ends before the delivery's retry window does (V5 of `check.ts`).
  * A3  After `close`, and after a partition was given up, intake passes nothing on: a retry that waits for its jitter
  *     stays in its window, for the partition's next owner to read.
  */

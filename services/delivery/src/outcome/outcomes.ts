@@ -3,8 +3,8 @@
  * or several of both for single URLs.
  *
  * Owns nothing: the publisher, the attempt log, the retry backlog and the health counts have their own state.
- * OU1  A delivery reaches this stage in one of three ways: its attempt was settled (`settled`), the check refused it
- *      (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
+ * - A delivery reaches this stage in one of three ways: its attempt was settled (`settled`), the check refused it
+ *   (`deadLetter`, `hold`), or admission deferred it (`defer`, `deferParts`, `deferLastAttempt`).
  * OU2  Every retry record that is published counts in its destination's retry backlog (I2); every deferral counts by
  *      cause.
  * OU3  The attempt log gets a delivery's first deferral, and the end of every delivery that has an entry: an attempt

@@ -3,7 +3,7 @@
  *
  * Owns: the counts of each source since its last record, a timer that runs only while there are counts, and how many
  * records of each source wait for the brokers.
- * AX1  No request waits for the log, and an accepted call costs it one look-up and a few numbers.
+ * - No request waits for the log, and an accepted call costs it one look-up and a few numbers.
  * AX2  A source has a record every ten seconds at the most; every minute while more than a thousand sources are in use.
  * AX3  Five refused requests of a source are sampled in a minute, and twenty of all unknown senders together; the
  *      samples that are held are bounded over all sources. All senders without a known key count as one source.

@@ -5,7 +5,7 @@
  * RB1  The bytes of all bodies together are bounded (body-budget.ts), counted by the buffers that hold them
  *      (gathered-bytes.ts). Over the bound a request is refused before more of it is kept, or a slower request is cut
  *      off for it.
- * RB2  A body that is too large is discarded as it comes, and its sender still gets the answer.
+ * - A body that is too large is discarded as it comes, and its sender still gets the answer.
  * RB3  The caller of a read gives its bytes back by `release`, once; later calls do nothing. After that the reader
  *      keeps nothing of the body, neither bytes that arrived, even where they wait to be worked on, nor later bytes.
  */

@@ -2,8 +2,8 @@
  * Passes over the strings and numbers of JSON's bytes, of which there may be half a megabyte before anything is parsed.
  *
  * Owns: the place of the next quote, as far as it was searched.
- * SS1  Each byte is looked at a bounded number of times, whatever strings and escapes there are: quotes are searched
- *      once from any place, and backslashes no further than to the next quote.
+ * - Each byte is looked at a bounded number of times, whatever strings and escapes there are: quotes are searched once
+ *   from any place, and backslashes no further than to the next quote.
  */
 
 const QUOTE = 0x22;

@@ -5,8 +5,8 @@
  * BK1  The body's own key is among those that are found, wherever it stands: of a repeated name the last one counts,
  *      and a batch may have a key in each of its calls.
  * BK2  A bounded number of places is looked at, however often the name stands in the body.
- * BK3  A key that is found may stand deeper than where it counts. Finding a known key allows the body to be parsed, and
- *      nothing more.
+ * - A key that is found may stand deeper than where it counts. Finding a known key allows the body to be parsed, and
+ *   nothing more.
  */
 import { stringAfterName } from "../body/string-member.ts";
 

@@ -3,9 +3,9 @@
  *
  * Owns two processes of it, one for CPU as the service runs and one for memory, whose young generation is so small that
  * the size seen at a collection is nearly the size of the live objects.
- * ME1  A form's CPU is the least of several rounds, less the cost of a round of no request.
- * ME2  Ms are ms of the machine that the bounds were set on: they are divided by the cost of a fixed work here, in the
- *      same process, warmed, and read anew beside each measurement (slowness.ts).
+ * - A form's CPU is the least of several rounds, less the cost of a round of no request.
+ * - Ms are ms of the machine that the bounds were set on: they are divided by the cost of a fixed work here, in the
+ *   same process, warmed, and read anew beside each measurement (slowness.ts).
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
