@@ -1,10 +1,13 @@
 /**
  * A receiver of hostile answers, as a process. It prints its port, and ends when its standard input closes. A request's
- * path names the answer. For each line that it is sent, it prints how many requests came.
+ * path names the answer. For each line that it is sent, it prints how many requests came. It gives
+ * way to the processes that are measured, on a machine with few processors.
  */
 import { type AddressInfo, createServer } from "node:net";
+import { constants, setPriority } from "node:os";
 import { answerHostilely, HOSTILE_ANSWERS, type HostileName } from "@posthaste/testkit/hostile-answers";
 
+setPriority(constants.priority.PRIORITY_LOW);
 let requests = 0;
 const server = createServer((socket) => {
   socket.setNoDelay(true);
