@@ -1,5 +1,8 @@
-import type { Socket } from "node:net";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { Duplex } from "node:stream";
+import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { endWithAnswer } from "./last-answer.ts";
 
@@ -27,6 +30,27 @@ describe("the last answer of a connection", () => {
     expect([written, socket.destroyed]).toEqual([["431"], false]);
     await vi.advanceTimersByTimeAsync(1);
     expect(socket.destroyed).toBe(true);
+  });
+
+  it("is the end of parsing: later bytes are dropped", async () => {
+    vi.useRealTimers();
+    const refused: Socket[] = [];
+    const server = createServer().on("clientError", (error, socket) => {
+      refused.push(socket as Socket);
+      endWithAnswer(error, socket as Socket, () => "HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const client = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true });
+    const [first, second] = ["no request\r\n\r\n", "no request either\r\n\r\n"];
+    client.write(first);
+    await once(client, "data");
+    client.write(second);
+    await eventually(() => expect(refused[0]?.bytesRead).toBe((first + second).length));
+    client.resume().end();
+    await once(client, "close");
+    expect(refused).toHaveLength(1);
+    server.close();
   });
 
   it("is not made for who is gone, whose connection is closed", () => {
