@@ -65,7 +65,9 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
       return {
         stop: async () => {
           clearInterval(sending);
+          const played = await stranger.report();
           stranger.play({ heads: HEADS, stream: QUIET });
+          return played;
         },
       };
     },

@@ -1,4 +1,5 @@
 /** A door of the product, at which a stranger's bytes come in. */
+import type { Played } from "./player-process.ts";
 import type { Stream } from "./stream.ts";
 
 export interface Door {
@@ -6,7 +7,7 @@ export interface Door {
   /** The process that the bytes cost. */
   readonly pid: () => number;
   /** Has a stream play until it is told to stop, which resolves when its connections are closed. */
-  readonly play: (stream: Stream) => Promise<{ stop(): Promise<void> }>;
+  readonly play: (stream: Stream) => Promise<{ stop(): Promise<Played> }>;
   /** One exchange of an honest neighbour; false where it was refused. */
   readonly honest: () => Promise<boolean>;
   /** Starts the process anew. */
@@ -25,6 +26,8 @@ export interface Cost {
   readonly processor: number;
   /** The neighbour's longest wait, as long as the process was busy in one piece; ms. */
   readonly pauseMs: number;
+  /** What the stream came to, a second. */
+  readonly played: Played;
 }
 
 /** The cost that any stream of at most 64 connections and 10 MB/s may have. */

@@ -26,13 +26,13 @@ const { values } = parseArgs({
 });
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
 
-function words({ memoryMb, slower, refused, recoveryS, processor, pauseMs }: Cost): string {
+function words({ memoryMb, slower, refused, recoveryS, processor, pauseMs, played }: Cost): string {
   return [
     `${memoryMb.toFixed(0)} MB above idle (bound ${BOUNDS.memoryMb})`,
     `neighbour's p99 ${slower.toFixed(1)} times alone (${BOUNDS.slower}), longest ${pauseMs.toFixed(0)} ms`,
     `${refused} refused (${BOUNDS.refused})`,
     `back after ${recoveryS.toFixed(1)} s (${BOUNDS.recoveryS})`,
-    `${(100 * processor).toFixed(0)} % of a processor`,
+    `${(100 * processor).toFixed(0)} % of a processor for ${(played.bytes / 1e6).toFixed(1)} MB/s on ${played.connections.toFixed(0)} connections a second`,
   ].join(", ");
 }
 

@@ -74,8 +74,9 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
   const playing = await door.play(stream);
   const [before, startedMs] = [processorMs(pid), performance.now()];
   const seen = await ask(door, PLAYED_MS);
-  const processor = (processorMs(pid) - before) / (performance.now() - startedMs) - alone.processor;
-  await playing.stop();
+  const forMs = performance.now() - startedMs;
+  const processor = (processorMs(pid) - before) / forMs - alone.processor;
+  const { bytes, connections } = await playing.stop();
   const recoveryS = await recovery(door, alone.p99Ms);
   clearInterval(looking);
   return {
@@ -85,6 +86,7 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
     recoveryS,
     processor: Math.max(0, processor),
     pauseMs: Math.max(...seen.waitsMs),
+    played: { bytes: (1000 * bytes) / forMs, connections: (1000 * connections) / forMs },
   };
 }
 

@@ -14,6 +14,12 @@ export interface Orders {
   readonly stream: Stream;
 }
 
+/** What was played since the last orders. */
+export interface Played {
+  readonly bytes: number;
+  readonly connections: number;
+}
+
 const BYTES_A_SECOND = 10_000_000;
 const TICK_MS = 5;
 /** What may be sent at once is what comes together in a tenth of a second. */
@@ -29,12 +35,14 @@ interface Playing {
 
 let orders: Orders | undefined;
 let allowance = 0;
+let played = { bytes: 0, connections: 0 };
 const playing = new Map<Socket, Playing>();
 
 function begin(socket: Socket): void {
   if (orders === undefined || playing.has(socket)) return;
   const { stream, heads } = orders;
   const leavesAtMs = performance.now() + stream.leavesAfterMs;
+  played.connections += 1;
   playing.set(socket, { bytes: bytesOf(stream, heads), leavesAtMs, nextAtMs: 0 });
 }
 
@@ -71,6 +79,7 @@ function write(socket: Socket, each: Playing, pauseMs: number): boolean {
     return false;
   }
   allowance -= value.length;
+  played.bytes += value.length;
   socket.write(value);
   if (pauseMs > 0) each.nextAtMs = nowMs + pauseMs;
   return true;
@@ -90,8 +99,13 @@ function tick(): void {
 
 setPriority(constants.priority.PRIORITY_LOW);
 setInterval(tick, TICK_MS);
-process.on("message", (given: Orders) => {
+process.on("message", (given: Orders | "report") => {
+  if (given === "report") {
+    process.send?.(played);
+    return;
+  }
   orders = given;
+  played = { bytes: 0, connections: 0 };
   for (const socket of playing.keys()) leave(socket);
 });
 process.on("disconnect", () => process.exit(0));

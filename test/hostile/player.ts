@@ -2,12 +2,13 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { Orders } from "./player-process.ts";
+import type { Orders, Played } from "./player-process.ts";
 
 export interface Player {
   /** The port of its receiver. */
   readonly port: number;
   play(orders: Orders): void;
+  report(): Promise<Played>;
   stop(): Promise<void>;
 }
 
@@ -19,6 +20,11 @@ export async function startPlayer(): Promise<Player> {
   return {
     port: Number(port),
     play: (orders) => child.send(orders),
+    report: async () => {
+      child.send("report");
+      const [played] = await once(child, "message");
+      return played as Played;
+    },
     stop: async () => {
       const exited = once(child, "exit");
       child.ref();

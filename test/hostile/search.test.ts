@@ -4,7 +4,15 @@ import { climb } from "./climb.ts";
 import { type Cost, partOfBounds } from "./door.ts";
 import { bytesOf, type Stream, streams } from "./stream.ts";
 
-const CHEAP: Cost = { memoryMb: 0, slower: 1, refused: 0, recoveryS: 0, processor: 0, pauseMs: 0 };
+const CHEAP: Cost = {
+  memoryMb: 0,
+  slower: 1,
+  refused: 0,
+  recoveryS: 0,
+  processor: 0,
+  pauseMs: 0,
+  played: { bytes: 0, connections: 0 },
+};
 
 describe("the search for dear streams", () => {
   /** As if pieces were dear, and one-byte chunks on many connections beyond a bound. */

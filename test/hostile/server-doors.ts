@@ -98,7 +98,13 @@ function toDoor(name: string, { service, port, heads, honest }: ServerDoor, { sy
     play: async (stream) => {
       const stranger = await startPlayer();
       stranger.play({ port, heads, stream });
-      return stranger;
+      return {
+        stop: async () => {
+          const played = await stranger.report();
+          await stranger.stop();
+          return played;
+        },
+      };
     },
     honest: () => isServed(agent, port, honest),
     restart: async () => {
