@@ -1,5 +1,5 @@
-// The begin of every script here: the installed packages and Node 24. No dependencies, and runs on Node 20, since it
-// runs before anything is installed.
+// The beginning of every script here: the installed packages and Node 24. No dependencies, and runs on Node 20, since
+// it runs before anything is installed.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";

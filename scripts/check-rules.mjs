@@ -21,7 +21,7 @@ const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm;
 const DEFINITION = /^\s*(?:\*|\/\/)\s+([A-Z]{1,2}\d{1,2}) {2}\S/gm;
 const DESIGN_DEFINITION = /\*\*([A-Z]\d{1,2})\*\*/g;
 const CITATION = /(?<![\w$./%"`-])[A-Z]{1,2}\d{1,2}(?![\w$"`(-])/g;
-/** The begin of a test's name, `C4, C7: ...`, or its end, `... (C7)`. */
+/** The beginning of a test's name, `C4, C7: ...`, or its end, `... (C7)`. */
 const TEST_NAME = /\b(?:it|describe|test)\b[^"`;]{0,400}?["`]((?:[^"`\n]|`settle: [^`]+`)*)["`]/g;
 const TEST_CITATION =
   /^([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*):|\(([A-Z]{1,2}\d{1,2}(?:(?:, | to | and )[A-Z]{1,2}\d{1,2})*)\)/g;

@@ -4,8 +4,8 @@
  * Owns: which records were ever finished, and of each window which it finished.
  * CW0  Only gained partitions are run, and each once in one window.
  * CW1  A commit says of nothing that it is finished which is not: that would be lost.
- * CW2  A commit names as finished every record that its window finished, and every record that the commit at its begin
- *      called finished: a record that it leaves out is repeated for nothing.
+ * CW2  A commit names as finished every record that its window finished, and every record that the commit at its
+ *      beginning called finished: a record that it leaves out is repeated for nothing.
  * CW3  A record that the last commit called finished when a partition was gained is not run again.
  * CW4  A gained partition is committed soon (C6).
  * CW5  The committed offset of a partition never falls.

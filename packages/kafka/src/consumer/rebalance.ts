@@ -1,4 +1,4 @@
-/** The effect of a JOIN: the partitions that are kept, lost or gained (C5), and the begin of each gained one. */
+/** The effect of a JOIN: the partitions that are kept, lost or gained (C5), and the beginning of each gained one. */
 import { behindAcceptedLosses } from "@posthaste/contracts/accepted-loss";
 import { PosthasteError } from "@posthaste/core/errors";
 import {
