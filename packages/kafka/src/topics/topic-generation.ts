@@ -78,7 +78,7 @@ export async function settleEventsLog(connection: KafkaConnection, names: TopicN
   const topicId = await readTopicId(connection, names.events);
   const found = await findEventsLog(connection, names);
   if (found === null) {
-    const message = `${names.meta} holds no topic incarnation of ${names.events}; to make what lacks, run ${TOPICS_PROGRAM}`;
+    const message = `${names.meta} holds no topic generation of ${names.events}; to make what lacks, run ${TOPICS_PROGRAM}`;
     throw new PosthasteError("topic_missing", message);
   }
   if (topicId === null || found.topicId === topicId) return { topicGeneration: found.topicGeneration, topicId };
@@ -90,11 +90,11 @@ export async function settleEventsLog(connection: KafkaConnection, names: TopicN
     to: raised.topicGeneration,
   };
   if (found.topicId === null)
-    connection.log.info(fields, "the topic incarnation of the events topic has the topic's own id from now on");
+    connection.log.info(fields, "the topic generation of the events topic has the topic's own id from now on");
   else
     connection.log.warn(
       fields,
-      "the events topic is not the one that its topic incarnation was made for: it was made anew",
+      "the events topic is not the one that its topic generation was made for: it was made anew",
     );
   return raised;
 }

@@ -6,7 +6,7 @@ import { askedFrom, LIVE_TOPIC_NAMES, liveQuery } from "./live-filter.ts";
 import { liveEvents } from "./live-stream.ts";
 import type { OpenFeeds } from "./live-topics.ts";
 
-/** The ms between two beats. A client that hears nothing for two of these knows that its stream is dead. */
+/** The ms between two heartbeats. A client that gets nothing for two of these knows that its stream is dead. */
 const HEARTBEAT_MS = 5000;
 /** The most streams that one process serves at a time. */
 const MAX_STREAMS = 100;

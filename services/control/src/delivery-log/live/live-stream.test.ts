@@ -6,7 +6,7 @@ import { createLiveTopic } from "./live-topic.ts";
 
 const BEGAN_MS = 1_000_000;
 const HEARTBEAT_MS = 5000;
-/** A beat that never comes by itself. */
+/** A heartbeat that never comes by itself. */
 const NEVER_MS = 3_600_000;
 
 interface Row {
