@@ -40,7 +40,7 @@ export function accessTable(names: TopicNames): readonly Grant[] {
       topic(names.events, "read"),
       topic(names.destinationConfig, "read"),
       topic(names.suppressions, "read"),
-      // The router writes a higher topic generation when the events topic was made anew since the last one (D2).
+      // The router writes a higher topic generation when the events topic was recreated since the last one (D2).
       topic(names.meta, "read", "write"),
       topic(names.deliveries, "write"),
       topic(names.unrouted, "write"),

@@ -40,7 +40,7 @@ describe("a consumer that is stopped", () => {
     await stopped;
   });
 
-  it("asks no more whether its topics were made anew (CN5)", async () => {
+  it("asks no more whether its topics were recreated (CN5)", async () => {
     const group = new FakeGroup({ topicIds: new Map([["t", "an id that no broker of this group tells"]]) });
     await group.consumer.start();
     const asked = () => group.logged.filter(({ event }) => event === "topic_ids_unknown").length;

@@ -102,7 +102,7 @@ describe("reading a log without a group", () => {
     expect(failures[0]).toMatchObject({ code: "offset_out_of_range" });
   });
 
-  it("LR5: fails when the topic is made anew, also where its position lies within the new one", async () => {
+  it("LR5: fails when the topic is recreated, also where its position lies within the new one", async () => {
     await write(3);
     const { reader, offsets, failures } = await follow();
     await reader.reached(3);

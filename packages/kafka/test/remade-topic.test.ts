@@ -23,7 +23,7 @@ describe("a group's commits", () => {
     await consumer.disconnect();
   }
 
-  it("to a topic that was made anew since count for nothing: it is read from its start", async () => {
+  it("to a topic that was recreated since count for nothing: it is read from its start", async () => {
     const topic = await topicOf(1);
     const readAll = async (count: number) => {
       const member = createMember({ groupId: topic, topics: [topic] });
@@ -43,7 +43,7 @@ describe("a group's commits", () => {
     await readAll(0);
   });
 
-  it("CN5: to the old one end with the consumer, soon after a topic was made anew", async () => {
+  it("CN5: to the old one end with the consumer, soon after a topic was recreated", async () => {
     const [topic, other] = [await topicOf(1), await topicOf(1)];
     const member = await startMember({ groupId: topic, topics: [other, topic] });
     await writeRecords(topic, { count: 10, partitions: 1 });
@@ -56,7 +56,7 @@ describe("a group's commits", () => {
     await eventually(() => expect(new Set(next.finished).size).toBe(30));
   });
 
-  it("CN5: that the position is outside of a topic that was made anew is told as what it is", async () => {
+  it("CN5: that the position is outside of a topic that was recreated is told as what it is", async () => {
     const topic = await topicOf(1);
     await writeRecords(topic, { count: 10, partitions: 1 });
     const member = await startMember({ groupId: topic, topics: [topic] });

@@ -162,7 +162,7 @@ describe("topics made to match the catalogue", () => {
     expect((await recorded()).topicGeneration).toBeGreaterThan(first.topicGeneration);
   });
 
-  it("IN2: raises the topic generation of an events topic that was made anew behind its back, once", async () => {
+  it("IN2: raises the topic generation of an events topic that was recreated behind its back, once", async () => {
     await apply(catalogueOf([]));
     const first = await recorded();
     await remakeEvents();

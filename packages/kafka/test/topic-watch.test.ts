@@ -38,7 +38,7 @@ describe("a topic's id", () => {
     });
   });
 
-  it("stays while the topic does, and is another for one that was made anew", async () => {
+  it("stays while the topic does, and is another for one that was recreated", async () => {
     const first = await readTopicId(connection, topic);
     expect(first).toMatch(/^[A-Za-z0-9_-]{22}$/);
     expect(await readTopicId(connection, topic)).toBe(first);
@@ -67,7 +67,7 @@ describe("a topic's id", () => {
 });
 
 describe("a watch of topics", () => {
-  it("tells once that one was made anew, and nothing before", async () => {
+  it("tells once that one was recreated, and nothing before", async () => {
     const other = await createTopic(uniqueName("other"));
     const remade: string[] = [];
     const topicIds = await readTopicIds(connection, [other, topic]);

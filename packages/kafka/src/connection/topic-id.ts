@@ -1,5 +1,5 @@
 /**
- * Kafka's own id of a topic. It changes each time that the topic is made, so it tells a topic that was made anew from
+ * Kafka's own id of a topic. It changes each time that the topic is made, so it tells a topic that was recreated from
  * the earlier topic of that name.
  */
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
@@ -117,7 +117,7 @@ export class TopicIdQuestion {
 
   /**
    * A leader of a partition of one of the topics, another one at each call. A leader holds the topic, and is among the
-   * first to learn that it was made anew.
+   * first to learn that it was recreated.
    */
   async #connect(): Promise<Broker> {
     const count = this.#topics.length;

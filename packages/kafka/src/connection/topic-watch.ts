@@ -1,5 +1,5 @@
 /**
- * Notices when a topic that is being read was made anew. A reader that went on would take offsets of the new log for
+ * Notices when a topic that is being read was recreated. A reader that went on would take offsets of the new log for
  * offsets of the old one.
  *
  * Owns: a timer, and the one question that may be out with the callers that share it and the next.
@@ -17,7 +17,7 @@ export interface TopicWatchOptions {
   readonly topicIds: TopicIds;
   /** Ms between two questions. Default 5,000. */
   readonly everyMs?: number;
-  /** Called at most once, with the topic that was made anew; the watch is closed then. */
+  /** Called at most once, with the topic that was recreated; the watch is closed then. */
   readonly onRemade: (topic: string) => void;
 }
 

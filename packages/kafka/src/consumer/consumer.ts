@@ -12,7 +12,7 @@
  *   `rebalanceDrainMs` and `lastCommitMs`.
  * CN4  The consumer ends once, by `stop` or by a failure. It calls `onFailure` at most once, and not after `stop`
  *      resolved.
- * CN5  The consumer reads the topics that had the names at its start. When one of them is made anew, the consumer ends
+ * CN5  The consumer reads the topics that had the names at its start. When one of them is recreated, the consumer ends
  *      within seconds. Its next start reads the new topic from the start, because commits name their topic's id.
  * owned-partitions.ts has CN1 and CN2.
  */
@@ -205,7 +205,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   }
 
   /**
-   * First asks whether the topic was made anew: that would explain the offset, and needs no advice but a new start
+   * First asks whether the topic was recreated: that would explain the offset, and needs no advice but a new start
    * (CN5).
    */
   async #onOutOfRange(topic: string, partition: number): Promise<void> {

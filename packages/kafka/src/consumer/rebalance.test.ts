@@ -84,7 +84,7 @@ it.each([
   expect(located).toEqual([{ topic: "a", partition: 0, offset, metadata: isKept ? metadata : null }]);
 });
 
-it("begins a topic that was made anew at its start, also where the commit lies beyond its end", async () => {
+it("begins a topic that was recreated at its start, also where the commit lies beyond its end", async () => {
   const metadata = encodeCommitMetadata(1000, { topicId: "other", finishedRuns: [], state: null });
   const committed = async () => [{ topic: "a", partition: 0, offset: 1000, metadata }];
   const locate = (terms: StartingTerms) =>

@@ -1,6 +1,6 @@
 /**
  * The topics of a subscription, by the ids that they had when the consumer started, and the watch that notices when one
- * is made anew.
+ * is recreated.
  *
  * Owns: the topics' ids, and the watch.
  */
@@ -32,7 +32,7 @@ export class WatchedTopics {
     this.#ids = topicIds ?? (await readTopicIds(this.#connection, topics, { signal }));
   }
 
-  /** Watches from now on. Calls `onRemade` once, when a topic was made anew. */
+  /** Watches from now on. Calls `onRemade` once, when a topic was recreated. */
   watch(onRemade: (reason: PosthasteError) => void): void {
     this.#watch = new TopicWatch(this.#connection, {
       topicIds: this.#ids,

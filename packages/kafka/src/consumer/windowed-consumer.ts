@@ -174,7 +174,7 @@ export interface WindowedConsumerOptions<T, F = never> {
   readonly onRevoked?: (windows: readonly PartitionWindow[]) => void;
   /**
    * The consumer has ended by itself without leaving its group: `group_stalled`, `offset_out_of_range`,
-   * `topic_missing`, `topic_mismatch` when a topic was made anew, `broker_unavailable` when kafkajs crashed for want of
+   * `topic_missing`, `topic_mismatch` when a topic was recreated, `broker_unavailable` when kafkajs crashed for want of
    * a broker, or `internal` for a bug. The process should end too. Called at most once.
    */
   readonly onFailure: (reason: Error) => void;

@@ -11,11 +11,11 @@
  * LR2  A failure of the broker or the connection throws the client away, and never ends the reading. The reader goes on
  *      from its position with a new client, whose list of brokers begins one further on.
  * LR3  When retention moves the log's start above the position, the position moves up to it. A position above the log's
- *      end means that the topic was made anew: the reading fails with `offset_out_of_range`, since the records read
+ *      end means that the topic was recreated: the reading fails with `offset_out_of_range`, since the records read
  *      belong to another log.
  * LR4  A broker may say that a topic does not exist while it is moved or was just made. So the reader asks again, and
  *      gives up when for `missingPatienceMs` every try ended with that answer.
- * LR5  Each client first asks for the topic's id. Another id than before means that the topic was made anew, wherever
+ * LR5  Each client first asks for the topic's id. Another id than before means that the topic was recreated, wherever
  *      the position lies: the reading fails as in LR3.
  * LR6  While no record comes, the reader waits in a fetch that it shares with all idle readers of the broker
  *      (shared-fetch.ts). The shared fetch reports from time to time that nothing came, and a record is read as soon as
@@ -53,7 +53,7 @@ export interface LogReaderOptions {
   readonly onFetched?: (at: FetchedTo) => void;
   /** How long a broker may hold a fetch for which it has no record, in ms. Default `MAX_WAIT_MS`. */
   readonly maxWaitMs?: number;
-  /** The reading has ended for good: `onRecords` failed, or the topic was removed or made anew. */
+  /** The reading has ended for good: `onRecords` failed, or the topic was removed or recreated. */
   readonly onFailure: (reason: Error) => void;
   /** How long to ask again for a missing topic or partition, in ms (LR4). Default `ADMIN_PATIENCE_MS`. */
   readonly missingPatienceMs?: number;

@@ -1,4 +1,4 @@
-/** Tells a topic that was made anew from the topic whose reading began. */
+/** Tells a topic that was recreated from the topic whose reading began. */
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Broker, requestTopicIds } from "../kafkajs/kafkajs-internals.ts";
 

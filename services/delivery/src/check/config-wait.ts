@@ -3,7 +3,7 @@
  * `check.ts`): a table that lags would take a new destination for a removed one.
  *
  * Owns: one wait for each config offset, however many deliveries wait for it.
- * G1  A delivery goes on when the table has read the delivery's config offset. A topic that was made anew may never
+ * G1  A delivery goes on when the table has read the delivery's config offset. A topic that was recreated may never
  *     reach that offset: when the table has not read it in `PATIENCE_MS`, the delivery goes on once the table has read
  *     to the topic's end of that moment.
  * G2  When the table does not answer, the wait of an offset asks it again after a pause, once for all deliveries that

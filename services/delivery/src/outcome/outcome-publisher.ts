@@ -82,7 +82,7 @@ export class OutcomePublisher {
 
 /**
  * The name of a retry record: the place of the record that it follows and, since under `settle: each` several may
- * follow one, its `index` among them. The place has the topic's id: when a topic is made anew, other records stand at
+ * follow one, its `index` among them. The place has the topic's id: when a topic is recreated, other records stand at
  * the same offsets, and they are no copies of retry records that still wait.
  */
 function placeOf({ topic, partition, offset }: IncomingRecord, topicId: string | undefined, index: number): string {
