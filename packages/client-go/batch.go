@@ -52,7 +52,7 @@ func (b *batch) tail(sentAt time.Time) string {
 	return string(append(appendMoment([]byte(batchTail), sentAt), `"}`...))
 }
 
-// messages answers the calls for which keep is true. They share the batch's bytes.
+// messages returns the calls for which keep is true. They share the batch's bytes.
 func (b *batch) messages(keep func(index int) bool) []json.RawMessage {
 	messages := make([]json.RawMessage, 0, len(b.ends))
 	start := len(batchHead)

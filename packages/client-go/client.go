@@ -46,11 +46,11 @@ type Client struct {
 	closeErr  error
 }
 
-// New answers a client with the defaults: it flushes at 20 queued calls, and 5 s after the last flush. Its Config fields may be
+// New returns a client with the defaults: it flushes at 20 queued calls, and 5 s after the last flush. Its Config fields may be
 // set until the first call.
 func New(writeKey string) *Client { return &Client{writeKey: writeKey} }
 
-// NewWithConfig answers a client, or an *Error with CodeInvalidOption.
+// NewWithConfig returns a client, or an *Error with CodeInvalidOption.
 func NewWithConfig(writeKey string, config Config) (*Client, error) {
 	c := &Client{writeKey: writeKey, Config: config}
 	if err := c.start(); err != nil {
@@ -318,7 +318,7 @@ func noMessage(kind string) error {
 	return &Error{Code: CodeInvalidField, message: kind + " takes a message"}
 }
 
-// uniqueID answers 128 random bits in at most 28 characters.
+// uniqueID returns 128 random bits in at most 28 characters.
 func uniqueID() string {
 	var bits [16]byte
 	if _, err := rand.Read(bits[:]); err != nil {

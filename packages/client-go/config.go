@@ -80,7 +80,7 @@ func fillIn[T int | time.Duration](expected string, options ...option[T]) *Error
 	return nil
 }
 
-// resolved answers the config with its defaults filled in: FlushAt is the threshold, Endpoint has no slash at its end.
+// resolved returns the config with its defaults filled in: FlushAt is the threshold, Endpoint has no slash at its end.
 func (c Config) resolved(writeKey string) (Config, *Error) {
 	if writeKey == "" {
 		return c, invalidOption("writeKey", "a non-empty string")

@@ -92,7 +92,7 @@ type draft struct {
 // maxMessageIDLength is the limit of the tracking API's own documents.
 const maxMessageIDLength = 100
 
-// check answers why the call cannot be taken, or nil.
+// check returns why the call cannot be taken, or nil.
 func (d *draft) check() *Error {
 	switch {
 	case d.userID == "" && d.kind == "alias":

@@ -80,7 +80,7 @@ func (c *fakeClock) advance(d time.Duration) {
 	}
 }
 
-// pending answers how far off the timers are that wait, soonest first. Those that are hours off are of no interest.
+// pending returns how far off the timers are that wait, soonest first. Those that are hours off are of no interest.
 func (c *fakeClock) pending() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *testServer) received() []testRequest {
 	return append([]testRequest(nil), s.requests...)
 }
 
-// messages answers all calls that arrived, in the order of their requests.
+// messages returns all calls that arrived, in the order of their requests.
 func (s *testServer) messages() []map[string]any {
 	messages := []map[string]any{}
 	for _, request := range s.received() {
@@ -213,7 +213,7 @@ func messageIDs(messages []json.RawMessage) []string {
 	return ids
 }
 
-// newTestClient answers a client whose clock is the test's, whose chance is 0.5 and whose message ids begin with ph-test-.
+// newTestClient returns a client whose clock is the test's, whose chance is 0.5 and whose message ids begin with ph-test-.
 func newTestClient(t *testing.T, config Config, clock clock) *Client {
 	t.Helper()
 	client := &Client{writeKey: "KEY", Config: config, clock: clock, idPrefix: "ph-test-"}

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 const stackMain = fileURLToPath(new URL("../local-stack/src/test-stack.ts", import.meta.url));
 
-/** Starts the stack when none is named, and answers the function that ends it. */
+/** Starts the stack when none is named, and returns the function that ends it. */
 export default function setup(): Promise<(() => Promise<void>) | undefined> {
   return startStack([]);
 }

@@ -52,7 +52,7 @@ export interface Visit {
   readonly page: Page;
   /** The requests to other origins than the page's own, in the order they were sent. */
   readonly requests: () => readonly BrowserRequest[];
-  /** Starts the library as a customer's page does, and answers when it has its settings. */
+  /** Starts the library as a customer's page does, and resolves when it has its settings. */
   readonly load: (options: LoadOptions) => Promise<JSHandle<Analytics>>;
 }
 

@@ -198,7 +198,7 @@ const idsSent = () => new Set([...idsOf(refused, REFUSED), ...idsOf(expired, EXP
 
 const falling = (numbers: readonly unknown[]) => numbers.toSorted((a, b) => Number(b) - Number(a));
 
-/** Sends a few, and a few more where those had their window's end before they were tried again; answers how many. */
+/** Sends a few, and a few more where those had their window's end before they were tried again; returns how many. */
 async function sendUntilTriedAgain(route: Route): Promise<number> {
   for (let sent = FEW; ; sent += FEW) {
     await sendMany(route, sent - FEW, sent);

@@ -34,7 +34,7 @@ export interface InstallationOptions {
   readonly runFolder?: string | undefined;
 }
 
-/** Starts it; answers when every service is ready. */
+/** Starts it; resolves when every service is ready. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined, runFolder } = options;
   const prefix = runFolder ? topicPrefixOf(runFolder) + randomBytes(6).toString("hex") : uniqueName("e2e");

@@ -82,7 +82,7 @@ export async function untilAllHave({ system, names }: Installation): Promise<voi
   }, PATIENCE);
 }
 
-/** Removes every destination, and answers when every service knows. */
+/** Removes every destination, and resolves when every service knows. */
 export async function removeDestinations(installation: Installation): Promise<void> {
   const { control } = installation;
   const list = async () => (await control.call("GET", "/v1/destinations?limit=200")) as { readonly data: Listed[] };

@@ -23,7 +23,7 @@ const send = async ({ writeKey }: Route, messageId: string) => {
   const call = { type: "track", userId: "ada", event: "Ordered", messageId };
   expect(await sendOne(installation.system.ingestUrl, writeKey, call)).toBe(200);
 };
-/** Sends an event, of which the receiver has so many attempts or more, and answers its message id. */
+/** Sends an event, of which the receiver has so many attempts or more, and returns its message id. */
 const attempted = (name: string, script: Script, attempts: number) =>
   undisturbed(installation, async (round, until) => {
     const route = await createRoute(installation, receiver, `/${name}-${round}`);

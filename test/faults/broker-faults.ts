@@ -47,7 +47,7 @@ export async function brokersOf({ role }: Row, cluster: Cluster): Promise<readon
   return [cluster.system.process(leader), cluster.system.process(other)];
 }
 
-/** Does it, waits and undoes it; answers when the brokers are back. */
+/** Does it, waits and undoes it; resolves when the brokers are back. */
 export async function inflict({ fault, forMs }: Row, brokers: readonly StackProcess[]): Promise<void> {
   const begin = { killed: "kill", stopped: "stop", hung: "hang" } as const;
   await Promise.all(brokers.map((broker) => broker[begin[fault]]()));

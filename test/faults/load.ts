@@ -12,7 +12,7 @@ export interface Load {
   readonly acknowledgements: Timeline;
   readonly acknowledged: ReadonlySet<string>;
   readonly refused: () => number;
-  /** Stops sending and answers when every call is answered. */
+  /** Stops sending and resolves when every call is answered. */
   readonly stop: () => Promise<void>;
 }
 

@@ -24,7 +24,7 @@ const GROWTH_AIM_MIB = 64;
 const SAMPLE_MS = 100;
 const BINARY = fileURLToPath(new URL("../../packages/cli/bin/posthaste.mjs", import.meta.url));
 
-/** Samples the memory of processes until it is stopped; answers by how many MiB each grew after the first tenth. */
+/** Samples the memory of processes until it is stopped; returns by how many MiB each grew after the first tenth. */
 function sampleMemory(pids: readonly number[]): () => readonly number[] {
   const samples: (readonly number[])[] = [];
   const timer = setInterval(() => {

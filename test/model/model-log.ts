@@ -105,7 +105,7 @@ export class ModelLog {
     for (const listener of this.#listeners) listener(log, null);
   }
 
-  /** `listener` is told of every record, and of offsets that hold none; answers how to end that. */
+  /** `listener` is told of every record, and of offsets that hold none; returns how to end that. */
   onAppend(listener: (log: PartitionLog, record: LogRecord | null) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -26,7 +26,7 @@ import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 
 export type ProgramOptions = ContextOptions;
 
-/** Runs one command line, without the program's name, and answers the code to exit with. */
+/** Runs one command line, without the program's name, and returns the code to exit with. */
 export async function run(argv: readonly string[], options: ProgramOptions): Promise<ExitCode> {
   const { terminal } = options;
   let code: ExitCode = EXIT.done;

@@ -11,7 +11,7 @@ export interface Environment {
   readonly random: () => number;
   /** A text that no other client has. */
   readonly uniqueId: () => string;
-  /** Calls `callback` once after `delayMs`, without holding the process open; answers the function that prevents it. */
+  /** Calls `callback` once after `delayMs`, without holding the process open; returns the function that prevents it. */
   readonly schedule: (delayMs: number, callback: () => void) => () => void;
   /** Keeps the process from ending until the function that it answers is called. */
   readonly holdProcess: () => () => void;

@@ -26,7 +26,7 @@ function createClient(options: Partial<AnalyticsOptions> = {}, environment = cre
   return client;
 }
 
-/** Flushes, and answers the one message that arrived. */
+/** Flushes, and returns the one message that arrived. */
 async function sent(client: Analytics): Promise<Message> {
   await client.flush();
   expect(messages(server)).toHaveLength(1);

@@ -19,7 +19,7 @@ function memory(): number {
   return heapUsed + arrayBuffers;
 }
 
-/** Fills it; answers bytes an entry and the longest single addition in ms. */
+/** Fills it; returns bytes an entry and the longest single addition in ms. */
 function fill(add: (key: string) => void): { readonly bytes: number; readonly longestMs: number } {
   const before = memory();
   let longestMs = 0;

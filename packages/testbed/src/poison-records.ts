@@ -34,7 +34,7 @@ const FREE_IDS = 1_000_000_000;
 /** An Avro int. */
 const ENCODED_ZERO = Buffer.from([0]);
 
-/** Registers the schema of this id with one more field, an int at its end, of this name; answers the id of that. */
+/** Registers the schema of this id with one more field, an int at its end, of this name; returns the id of that. */
 async function registerLater(schemaId: number, subject: string, field: string): Promise<number> {
   const answer = await fetch(`${schemaRegistryUrl()}/schemas/ids/${schemaId}`);
   const found = (await answer.json()) as { readonly schema: string };

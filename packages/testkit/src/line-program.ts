@@ -13,7 +13,7 @@ import { wholeEnvironment } from "./run-node.ts";
 
 export interface LineProgram {
   readonly ask: (question: unknown) => Promise<unknown>;
-  /** Ends the program's input, and answers when it is gone. */
+  /** Ends the program's input, and resolves when it is gone. */
   readonly close: () => Promise<void>;
 }
 

@@ -22,7 +22,7 @@ export interface TestTopicOptions {
   readonly brokers?: readonly string[];
 }
 
-/** Makes the topic `name` (by default one partition, one replica) and answers when every partition has a leader. */
+/** Makes the topic `name` (by default one partition, one replica) and resolves when every partition has a leader. */
 export async function createTopic(name: string, options: TestTopicOptions = {}): Promise<string> {
   const { partitions = 1, replicationFactor = 1, settings = {}, brokers = kafkaBrokers() } = options;
   const topic: ITopicConfig = {

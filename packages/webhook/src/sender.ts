@@ -101,7 +101,7 @@ export interface TestResult extends UrlResult {
 export interface WebhookSender {
   /** Sends to all URLs at once. The listener hears of every outcome, and always of the attempt's end. */
   attempt(request: AttemptRequest, listener: AttemptListener): void;
-  /** Makes an attempt, waits for the end of every request, and answers the requests as they were sent. */
+  /** Makes an attempt, waits for the end of every request, and returns the requests as they were sent. */
   test(request: TestRequest): Promise<readonly TestResult[]>;
   /** The number of requests that have begun and not ended. */
   readonly requestsInFlight: number;

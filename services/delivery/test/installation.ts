@@ -35,7 +35,7 @@ export interface Installation {
   readonly attempts: readonly AttemptRecord[];
   /** Everything that was ever written to a retry topic. */
   readonly waiting: readonly Waiting[];
-  /** Writes a destination's newest state, undefined to remove it; answers the offset of that. */
+  /** Writes a destination's newest state, undefined to remove it; returns the offset of that. */
   readonly configure: (id: string, change: Partial<Destination> | undefined, keys?: SecretKey) => Promise<number>;
   /** Writes deliveries, each with an origin of its own unless it names one. */
   readonly send: (deliveries: readonly DeliveryDraft[]) => Promise<void>;

@@ -8,7 +8,7 @@ export interface Latency {
 
 const TICK_MS = 5;
 
-/** Runs `ask` so many times a second, whatever the answers take, and answers how long each took from its asking. */
+/** Runs `ask` so many times a second, whatever the answers take, and returns how long each took from its asking. */
 export async function measureLatency(
   perSecond: number,
   seconds: number,

@@ -85,7 +85,7 @@ func main() {
 	}
 }
 
-// makeCalls answers the largest heap that was seen, in MB. Every so often a goroutine waits for its calls, as an import
+// makeCalls returns the largest heap that was seen, in MB. Every so often a goroutine waits for its calls, as an import
 // of historical data would; one that does not would find the queue full, and its calls in OnError.
 func makeCalls(client *analytics.Client, calls int) uint64 {
 	var wait sync.WaitGroup

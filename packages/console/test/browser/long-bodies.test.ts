@@ -55,7 +55,7 @@ function laidOut(page: Page): Promise<readonly boolean[]> {
     );
 }
 
-/** Selects the whole body, and answers the selected text. */
+/** Selects the whole body, and returns the selected text. */
 function selectedOn(page: Page): Promise<string> {
   return page.locator("pre").evaluate((shown) => {
     getSelection()?.selectAllChildren(shown);

@@ -26,7 +26,7 @@ export interface VirtualTime {
   readonly show: (atMs: number, stands: boolean) => void;
   /** Lets so much time pass. */
   readonly pass: (ms: number) => Promise<void>;
-  /** Lets time pass until the next timer, `mostMs` at the most; answers how much it was. */
+  /** Lets time pass until the next timer, `mostMs` at the most; returns how much it was. */
   readonly passNext: (mostMs: number) => Promise<number>;
   /** So much has passed, of which no timer was told: each that is due by then is due now, and once. */
   readonly jump: (ms: number) => void;

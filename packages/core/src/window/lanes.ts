@@ -56,7 +56,7 @@ export class Lanes<M extends LaneMember<M>> {
     return true;
   }
 
-  /** Removes a member that has run, and answers the member that may start now. Call once for each member. */
+  /** Removes a member that has run, and returns the member that may start now. Call once for each member. */
   finish(member: M): M | undefined {
     const { lane, nextInLane } = member;
     if (lane === null) return undefined;

@@ -51,7 +51,7 @@ export class AwaitedSchemas {
   }
 
   /**
-   * Resolves when the schema of these bytes is known or given up; answers undefined when it already is. Rejects when
+   * Resolves when the schema of these bytes is known or given up; returns undefined when it already is. Rejects when
    * the registry refuses the question for good, and when the signal ends the wait.
    */
   prefetch(bytes: Buffer): Promise<void> | undefined {

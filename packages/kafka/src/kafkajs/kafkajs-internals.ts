@@ -140,7 +140,7 @@ function symbolOfCreateCluster(kafka: Kafka): symbol {
 }
 
 /**
- * Makes kafkajs's admin client, and answers it with the cluster that it asks, which kafkajs alone keeps to itself: the
+ * Makes kafkajs's admin client, and returns it with the cluster that it asks, which kafkajs alone keeps to itself: the
  * admin client asks for the offsets of one topic at a time.
  */
 export function createAdmin(kafka: Kafka): { readonly admin: Admin; readonly cluster: Cluster } {

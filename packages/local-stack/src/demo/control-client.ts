@@ -11,7 +11,7 @@ export interface ControlClient {
   /** Signs one browser in, once. */
   readonly createSignInLink: () => Promise<string>;
   readonly createSource: (name: string) => Promise<CreatedSource>;
-  /** Makes a destination that signs with `sharedSecret`; answers its id. */
+  /** Makes a destination that signs with `sharedSecret`; returns its id. */
   readonly createDestination: (options: {
     readonly name: string;
     readonly sourceIds: readonly string[];

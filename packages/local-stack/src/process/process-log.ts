@@ -7,7 +7,7 @@ const MAX_BYTES = 10_000_000;
 const TAIL_LINES = 12;
 
 /**
- * Opens a log to append to, and answers its descriptor, which the caller closes. A log of more than `maxBytes` becomes
+ * Opens a log to append to, and returns its descriptor, which the caller closes. A log of more than `maxBytes` becomes
  * `<file>.1` first, in place of the one that was rotated before.
  */
 export function openLog(file: string, maxBytes: number = MAX_BYTES): number {

@@ -9,11 +9,11 @@ export interface StackProcess {
   /** The process's id on this machine; undefined exactly while the process is down. */
   readonly pid: number | undefined;
   /**
-   * Starts the process and answers when it is ready. Rejects with a StackError that shows the end of its log when the
+   * Starts the process and resolves when it is ready. Rejects with a StackError that shows the end of its log when the
    * process ends or stays silent.
    */
   start(): Promise<void>;
-  /** Sends SIGKILL and answers when the process is gone. */
+  /** Sends SIGKILL and resolves when the process is gone. */
   kill(): Promise<void>;
   /**
    * Sends SIGTERM, and SIGKILL after `deadlineMs`, by default 10 s. Resolves when the process is gone. It also ends a

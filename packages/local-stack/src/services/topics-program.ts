@@ -60,7 +60,7 @@ export async function runTopicsProgram(
   for (const line of lastWords) onProgress(line);
 }
 
-/** Reads a line of the log, whose `msg` is for people; answers undefined for the words of the program's end. */
+/** Reads a line of the log, whose `msg` is for people; returns undefined for the words of the program's end. */
 function logEntryOf(line: string): { readonly msg?: unknown } | undefined {
   try {
     const entry: unknown = JSON.parse(line);

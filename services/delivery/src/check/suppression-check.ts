@@ -58,7 +58,7 @@ export class SuppressionCheck {
     return destinationCheck.isCurrent(checked);
   }
 
-  /** Checks a delivery again that waited in admission, and answers as `check` does. */
+  /** Checks a delivery again that waited in admission, and returns as `check` does. */
   renew({ task, delivery }: CheckedDelivery): CheckedDelivery | null {
     return this.check(task, delivery);
   }

@@ -35,7 +35,7 @@ export function addCallRoutes(app: FastifyInstance, { takeCalls, answerTurns }: 
   }
 }
 
-/** Takes a request whose address alone names its route; answers null for any other. */
+/** Takes a request whose address alone names its route; returns null for any other. */
 export function takeDirectly(
   request: IncomingMessage,
   response: ServerResponse,
