@@ -192,7 +192,7 @@ function sizeOf(groups: readonly Group[]): number {
   return size;
 }
 
-/** The destination ids that fit, first from the entries with most ids, each with its number from 1. */
+/** The destination ids that fit, the most used first, each with its number from 1. */
 function idsThatFit(entries: readonly Greatest[], freeBytes: number): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { destinationId } of entries) uses.set(destinationId, (uses.get(destinationId) ?? 0) + 1);

@@ -86,7 +86,7 @@ export class DestinationAdmission<T extends AdmissionRequest> {
     return this.#lines.some(({ health }) => health.unsettled > 0);
   }
 
-  /** No request is out and no delivery waits: forgetting the destination loses only its learnt limits. */
+  /** No request is out and no delivery waits: forgetting the destination loses only learnt state. */
   get isEmpty(): boolean {
     return this.waiting === 0 && this.#lines.every(({ health }) => health.out === 0);
   }

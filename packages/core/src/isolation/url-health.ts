@@ -144,7 +144,7 @@ export class UrlHealth {
     return this.#shutUntilMs;
   }
 
-  /** No request is out, and no obstacle stands against the URL: forgetting it loses only its learnt limits. */
+  /** No request is out, and no obstacle stands against the URL: forgetting it loses only learnt state. */
   isIdle(nowMs: number): boolean {
     return this.out === 0 && this.#breaker.state === "closed" && nowMs >= this.#shutUntilMs;
   }

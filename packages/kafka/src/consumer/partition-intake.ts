@@ -2,7 +2,7 @@
  * The intake of one owned partition: it leads the records that kafkajs fetches into the partition's window.
  *
  * Owns: the window, the fetch position, and the backlog. The backlog holds fetched records for which the window has no
- * space yet: at most half of the window's fill limit, and one fetch. The intake is
+ * space yet: at most half of the window's `fillTo`, and one fetch. The intake is
  * - *locating* until `begin`: the partition's place is not known, and it is not fetched;
  * - *taking* from then on;
  * - *revoked* for good from `revoke` on.
@@ -11,7 +11,7 @@
  *      the position, and sends kafkajs back to the position. It takes a second such batch, since then kafkajs skipped
  *      offsets that hold no record (C9).
  * PI2  Fetching is paused exactly while there is a reason: the intake is locating or frozen, its backlog is larger than
- *      half of the window's fill limit, backpressure holds its backlog, or its head is not due. The intake pauses
+ *      half of the window's `fillTo`, backpressure holds its backlog, or its head is not due. The intake pauses
  *      instead of waiting in kafkajs's batch handler, so that fetches of the broker's other partitions go on (C8).
  *      While the head waits for its schema, fetching goes on, and records behind the head wait for their schemas at the
  *      same time.
@@ -44,7 +44,7 @@ export interface IntakeHooks {
 }
 
 /**
- * Part of the window's fill limit. A backlog up to this size does not pause fetching, so that the next fetch comes
+ * Part of the window's `fillTo`. A backlog up to this size does not pause fetching, so that the next fetch comes
  * before the window runs empty.
  */
 const FETCH_BELOW = 0.5;

@@ -64,7 +64,7 @@ export interface Checkpoint<T, F> {
    * so keep it small.
    */
   pick(item: T): F;
-  /** Returns the values, in no order, that suffice: noting them leaves the state as noting all would. */
+  /** Returns a subset of the values, which come in no order: noting it leaves the state as noting all would. */
   readonly condense: (values: readonly F[]) => F[];
   /**
    * A state over nothing for null; otherwise the state whose `encode` wrote the text. Unreadable text counts as null.
