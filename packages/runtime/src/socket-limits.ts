@@ -3,8 +3,9 @@
  * reading the answers, or do nothing at all.
  *
  * Owns: for each connection with open requests, those requests, and since when the oldest of them is served.
- * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests: no client that we know of sends
- *      a second request before the answer to the first. The one too many still reaches the server's other listeners,
+ * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests, or as many in one read, which
+ *      may be answered as they come and hold up all other connections: no client that we know of sends a second
+ *      request before the answer to the first. The one too many still reaches the server's other listeners,
  *      which find the socket destroyed (`isCutOff`); those behind it are not parsed.
  * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`. A request is over when
  *      its answer has been read to the end. The time of a request that waits behind others on its connection begins
@@ -91,12 +92,12 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
       of.sinceMs = performance.now();
       if (of.requests.length === 0) open.delete(socket);
     });
-    countPieces(request, () => {
+    const ofRead = countPieces(request, () => {
       const mayAnswer = of.requests[0] === request && !response.headersSent;
       // The parser is in the midst of the body.
       process.nextTick(() => refuseBody(server, socket, mayAnswer));
     });
-    if (of.requests.length > limits.maxOpenRequests) {
+    if (Math.max(of.requests.length, ofRead) > limits.maxOpenRequests) {
       stopParsing(socket);
       socket.destroy();
     }

@@ -49,9 +49,10 @@ interface Parser {
 /**
  * Counts the pieces of a request's body from now on, before its first; `onCutTooSmall` is called once, when they break
  * a bound. The parser's call is replaced, once for each parser: replacing a function of each request made all that is
- * done with a request slower, and a request whose answer is written gets no pieces (WP4).
+ * done with a request slower, and a request whose answer is written gets no pieces (WP4). Returns how many requests
+ * of the connection came in this read, with this one.
  */
-export function countPieces(request: IncomingMessage, onCutTooSmall: () => void): void {
+export function countPieces(request: IncomingMessage, onCutTooSmall: () => void): number {
   const { socket } = request;
   let count = COUNTS.get(socket);
   if (count === undefined) {
@@ -59,7 +60,7 @@ export function countPieces(request: IncomingMessage, onCutTooSmall: () => void)
     COUNTS.set(socket, count);
     countBodies(parserOf(socket));
   }
-  count.begin(request, onCutTooSmall);
+  return count.begin(request, onCutTooSmall);
 }
 
 /** Lets a body be cut into pieces of any size, for a sender who is known; WP2 still holds. */
@@ -93,6 +94,9 @@ class PieceCount {
   readonly #socket: Socket;
   #onCutTooSmall = () => {};
   #isRefused = false;
+  /** The bytes on the wire when the last request began. */
+  #begunAt = 0;
+  #requestsOfRead = 0;
   #pieces = 0;
   #bytes = 0;
   /** Where the count of bytes on the wire began: with the piece at which it is first looked at. */
@@ -103,13 +107,17 @@ class PieceCount {
     this.#socket = socket;
   }
 
-  begin(request: IncomingMessage, onCutTooSmall: () => void): void {
+  begin(request: IncomingMessage, onCutTooSmall: () => void): number {
+    const { bytesRead } = this.#socket;
+    this.#requestsOfRead = bytesRead === this.#begunAt ? this.#requestsOfRead + 1 : 1;
+    this.#begunAt = bytesRead;
     this.request = request;
     this.#onCutTooSmall = onCutTooSmall;
     this.leastPieceBytes = LEAST_PIECE_BYTES;
     this.#isRefused = false;
     this.#pieces = 0;
     this.#bytes = 0;
+    return this.#requestsOfRead;
   }
 
   /** False where the body is cut too small, with this piece or before it. */

@@ -52,12 +52,31 @@ const openConnections = () =>
 const eventuallyOpen = (count: number) =>
   vi.waitFor(async () => expect(await openConnections()).toBe(count), PATIENCE_MS);
 
-it("SL1: cuts off who sends request after request and reads no answer", async () => {
-  await start((_request, response) => response.end(Buffer.alloc(1_000_000)), { maxOpenRequests: 16 });
+it("SL1: cuts off who sends request after request, one a read, while none is answered", async () => {
+  await start(() => {}, { maxOpenRequests: 16 });
+  const socket = await open();
+  for (let time = 0; time < 17; time++) {
+    const came = once(server as Server, "request");
+    socket.write(GET);
+    await came;
+  }
+  await eventuallyOpen(0);
+});
+
+it("SL1: cuts off who sends many requests in one read, though each is answered as it comes", async () => {
+  const handled: string[] = [];
+  const listener: RequestListener = ({ url = "" }, response) => {
+    handled.push(url);
+    response.end("x");
+  };
+  await start(listener, { maxOpenRequests: 16 });
   const socket = await open();
   await eventuallyOpen(1);
-  socket.write(GET.repeat(400));
+  // Node lets answers end between two heads that have more than 32 lines.
+  const lines = Array.from({ length: 100 }, (_, at) => `x-${at}: h\r\n`).join("");
+  socket.write(GET.replace("\r\n\r\n", `\r\n${lines}\r\n`).repeat(60));
   await eventuallyOpen(0);
+  expect(handled).toHaveLength(17);
 });
 
 it("SL1: lets as many requests as anybody has at once be answered", async () => {
