@@ -3,11 +3,11 @@
 import { retryTopicName } from "@posthaste/contracts/topics";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
+import { plainEvent } from "@posthaste/core/event/plain-event";
 import { shortName } from "@posthaste/core/routing/short-name";
 import { attemptAt, createLogWriter, deadLetterAt, deferralAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEvent } from "../src/configuration/sources/bare-event.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
 const RETRY_MS = 10_000;
@@ -46,7 +46,7 @@ beforeAll(async () => {
     topics.openCodec<Delivery>("delivery"),
   ]);
   const event = (messageId: string) =>
-    events.encode(bareEvent({ messageId, sourceId: "src_1", type: "track", userId: USER, nowMs: 1_700_000_000_000 }));
+    events.encode(plainEvent({ messageId, sourceId: "src_1", type: "track", userId: USER, nowMs: 1_700_000_000_000 }));
   const delivery = (messageId: string) =>
     deliveries.encode({
       ...{ messageId, sourceId: "src_1", destinationId: "dst_1", type: "track", receivedAtMs: 1, configOffset: 3 },

@@ -1,6 +1,7 @@
 /** What control finds of an event that nothing is written down of yet: in the topics, before the router or delivery. */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
+import { plainEvent } from "@posthaste/core/event/plain-event";
 import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
@@ -9,7 +10,6 @@ import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEvent } from "../src/configuration/sources/bare-event.ts";
 import { openPipelineSearch, type PipelineSearch } from "../src/operations/pipeline/pipeline-search.ts";
 import { unfinishedOfGroups, unfinishedRanges } from "../src/operations/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
@@ -30,7 +30,7 @@ async function writeEvents(...events: readonly (readonly [messageId: string, use
   const codec = await topics.openCodec<Event>("event");
   for (const [messageId, userId] of events) {
     const event: Event = {
-      ...bareEvent({ messageId, sourceId, type: "track", userId, nowMs: Date.now() }),
+      ...plainEvent({ messageId, sourceId, type: "track", userId, nowMs: Date.now() }),
       event: "Signed Up",
     };
     await topics.producer.send([

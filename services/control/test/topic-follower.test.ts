@@ -1,5 +1,6 @@
 /** Rules: TF3 and TF6 of topic-follower.ts and MF3 of membership-follower.ts, and how much both take at once. */
 import { randomBytes } from "node:crypto";
+import { MembershipFollower, type MembershipFollowerOptions } from "@posthaste/audiences/membership-follower";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
@@ -9,10 +10,6 @@ import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topic
 import { eventually } from "@posthaste/testkit/eventually";
 import { watchFetches } from "@posthaste/testkit/fetch-watch";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  MembershipFollower,
-  type MembershipFollowerOptions,
-} from "../src/configuration/audiences/membership-follower.ts";
 
 /** Of a topic that is no more. */
 const OLD_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ";

@@ -6,19 +6,19 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { Callers } from "@posthaste/http-kit/caller";
+import { ConsoleOrigins } from "@posthaste/http-kit/console-origins";
 import type { Route } from "@posthaste/http-kit/route";
+import { adminMarkOf } from "@posthaste/http-kit/secret-text";
+import { WrongTokens } from "@posthaste/http-kit/wrong-tokens";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { openAccessStore } from "./access-store.ts";
-import { ConsoleOrigins } from "./console-origins.ts";
-import { adminMarkOf } from "./secret-text.ts";
 import { SessionHandlers } from "./session-handlers.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { TokenCallers } from "./token-callers.ts";
 import { TokenHandlers } from "./token-handlers.ts";
 import { tokenRoutes } from "./token-routes.ts";
 import { TokenUses } from "./token-uses.ts";
-import { WrongTokens } from "./wrong-tokens.ts";
 
 /** The time between two removals of records that are over (TK3 of access-store.ts), in ms. */
 const SWEEP_MS = 60 * 60 * 1000;

@@ -4,14 +4,14 @@ import type { Author, Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
 import type { RequestHead } from "@posthaste/http-kit/caller";
+import type { ConsoleOrigins } from "@posthaste/http-kit/console-origins";
 import { createId, derivedId } from "@posthaste/http-kit/identifiers";
 import { Problem } from "@posthaste/http-kit/problem";
+import { createCode, createToken, hashOf } from "@posthaste/http-kit/secret-text";
+import type { WrongTokens } from "@posthaste/http-kit/wrong-tokens";
 import type { AccessStore } from "./access-store.ts";
-import type { ConsoleOrigins } from "./console-origins.ts";
-import { createCode, createToken, hashOf } from "./secret-text.ts";
 import { ADMIN_NAME, stillRead, type TokenCallers } from "./token-callers.ts";
 import type { MadeLink, MadeToken } from "./token-handlers.ts";
-import type { WrongTokens } from "./wrong-tokens.ts";
 
 export interface SessionHandlersOptions {
   readonly store: AccessStore;

@@ -2,10 +2,10 @@
 
 import type { Caller } from "@posthaste/core/access/author";
 import { SCOPES } from "@posthaste/core/access/scope";
+import type { ConsoleOrigins } from "@posthaste/http-kit/console-origins";
 import { AnswerWithHeaders, defineRoute, type Route } from "@posthaste/http-kit/route";
+import { sessionCookie } from "@posthaste/http-kit/session-cookie";
 import { z } from "zod";
-import type { ConsoleOrigins } from "./console-origins.ts";
-import { sessionCookie } from "./session-cookie.ts";
 import type { SessionHandlers } from "./session-handlers.ts";
 import { madeToken, viewToken } from "./token-routes.ts";
 

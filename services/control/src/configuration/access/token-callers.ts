@@ -16,14 +16,14 @@ import { SCOPES } from "@posthaste/core/access/scope";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { Callers, RequestHead } from "@posthaste/http-kit/caller";
+import type { ConsoleOrigins } from "@posthaste/http-kit/console-origins";
 import { Problem } from "@posthaste/http-kit/problem";
+import { hashOf } from "@posthaste/http-kit/secret-text";
+import { readSessionCookie } from "@posthaste/http-kit/session-cookie";
+import { WrongTokens } from "@posthaste/http-kit/wrong-tokens";
 import type { AccessStore } from "./access-store.ts";
-import type { ConsoleOrigins } from "./console-origins.ts";
 import { ROUTE_NEEDS } from "./route-needs.ts";
-import { hashOf } from "./secret-text.ts";
-import { readSessionCookie } from "./session-cookie.ts";
 import type { TokenUses } from "./token-uses.ts";
-import { WrongTokens } from "./wrong-tokens.ts";
 
 /** The name of a caller with the token of the environment. */
 export const ADMIN_NAME = "admin";

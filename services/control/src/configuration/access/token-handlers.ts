@@ -8,8 +8,8 @@ import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
 import { createId } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { Problem } from "@posthaste/http-kit/problem";
+import { createToken, hashOf } from "@posthaste/http-kit/secret-text";
 import type { AccessStore } from "./access-store.ts";
-import { createToken, hashOf } from "./secret-text.ts";
 import type { TokenUses } from "./token-uses.ts";
 
 export interface TokenHandlersOptions {

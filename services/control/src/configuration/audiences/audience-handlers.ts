@@ -3,6 +3,10 @@
  * Problem.
  */
 
+import type { AudienceSyncs, Said } from "@posthaste/audiences/audience-sync";
+import type { Membership } from "@posthaste/audiences/membership";
+import type { MembershipClient } from "@posthaste/audiences/membership-client";
+import { inBatches } from "@posthaste/audiences/uploaded-lines";
 import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Author } from "@posthaste/core/access/author";
 import type { Audience, AudienceKind, SyncSummary } from "@posthaste/core/audience/audience";
@@ -16,11 +20,7 @@ import { derivedId } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { checkInput, invalidInput, Problem } from "@posthaste/http-kit/problem";
 import type { z } from "zod";
-import type { AudienceSyncs, Said } from "./audience-sync.ts";
 import { iso, viewAudience } from "./audience-view.ts";
-import type { Membership } from "./membership.ts";
-import type { MembershipClient } from "./membership-client.ts";
-import { inBatches } from "./uploaded-lines.ts";
 
 /**
  * How long a query waits for records that another process wrote a moment ago, in ms. While a sync writes more than can

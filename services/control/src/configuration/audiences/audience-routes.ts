@@ -1,11 +1,12 @@
 /** The routes of audiences and their members. */
+
+import { parseMember, readSaid } from "@posthaste/audiences/uploaded-lines";
 import { audienceInput, membersPatch, userIdInput } from "@posthaste/core/audience/audience-settings";
 import { pageQuery } from "@posthaste/http-kit/page";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { type AudienceHandlers, saidOf } from "./audience-handlers.ts";
 import { audienceAnswer, audienceEntry, audiencePage, memberAnswer, membersAnswer } from "./audience-view.ts";
-import { parseMember, readSaid } from "./uploaded-lines.ts";
 
 /** The most bytes of a membership as an array: some hundred thousand users. More come as lines. */
 const MAX_ARRAY_BYTES = 4 * 1024 * 1024;

@@ -1,9 +1,10 @@
 /** Audiences and computed traits as the API shows them. */
+
+import type { SyncProgress } from "@posthaste/audiences/audience-sync";
+import type { Held } from "@posthaste/audiences/member-rows";
 import type { Audience } from "@posthaste/core/audience/audience";
 import { pageOf } from "@posthaste/http-kit/page";
 import { z } from "zod";
-import type { SyncProgress } from "./audience-sync.ts";
-import type { Held } from "./member-rows.ts";
 
 const time = z.iso.datetime();
 

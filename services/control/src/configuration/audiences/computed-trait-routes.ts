@@ -1,4 +1,6 @@
 /** The routes of computed traits: values of users that a customer's own system works out. */
+
+import { parseValue, readSaid } from "@posthaste/audiences/uploaded-lines";
 import { audienceNameInput, computedTraitInput } from "@posthaste/core/audience/audience-settings";
 import { pageQuery } from "@posthaste/http-kit/page";
 import { checkInput, invalidInput } from "@posthaste/http-kit/problem";
@@ -6,7 +8,6 @@ import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import { type AudienceHandlers, saidOfValues } from "./audience-handlers.ts";
 import { audiencePage, valuesAnswer } from "./audience-view.ts";
-import { parseValue, readSaid } from "./uploaded-lines.ts";
 
 const ofSource = z.strictObject({
   sourceId: z.string().optional().describe("The source; needed where no body names it."),

@@ -2,6 +2,12 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { audienceAudit } from "@posthaste/audiences/audience-audit";
+import { AudienceEmitter } from "@posthaste/audiences/audience-emitter";
+import { AudienceRemovals } from "@posthaste/audiences/audience-removals";
+import { AudienceSyncs } from "@posthaste/audiences/audience-sync";
+import { Membership } from "@posthaste/audiences/membership";
+import { SyncPace } from "@posthaste/audiences/sync-pace";
 import type { AuditTrail } from "@posthaste/configuration/audit-trail";
 import { type ConfigStore, openConfigStore } from "@posthaste/configuration/config-store";
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
@@ -19,15 +25,9 @@ import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { TEMPORARY_FILE } from "@posthaste/read-model/sqlite-cache";
-import { audienceAudit } from "./audience-audit.ts";
-import { AudienceEmitter } from "./audience-emitter.ts";
 import { AudienceHandlers } from "./audience-handlers.ts";
-import { AudienceRemovals } from "./audience-removals.ts";
 import { audienceRoutes, memberRoutes } from "./audience-routes.ts";
-import { AudienceSyncs } from "./audience-sync.ts";
 import { computedTraitRoutes } from "./computed-trait-routes.ts";
-import { Membership } from "./membership.ts";
-import { SyncPace } from "./sync-pace.ts";
 
 export interface AudiencesOptions {
   readonly connection: KafkaConnection;

@@ -1,6 +1,6 @@
 /** The event of a test-send: plainly made up, with every field that its type has. */
 import type { Event, EventType } from "@posthaste/core/event/event";
-import { bareEvent } from "./bare-event.ts";
+import { plainEvent } from "@posthaste/core/event/plain-event";
 
 export interface SampleEventOptions {
   readonly messageId: string;
@@ -35,7 +35,7 @@ const FIELDS: Readonly<Record<EventType, Partial<Event>>> = {
 
 export function sampleEvent(type: EventType, { messageId, nowMs }: SampleEventOptions): Event {
   return {
-    ...bareEvent({ messageId, sourceId: "test", type, userId: "test-user", nowMs }),
+    ...plainEvent({ messageId, sourceId: "test", type, userId: "test-user", nowMs }),
     contextJson: JSON.stringify(CONTEXT),
     ...FIELDS[type],
   };

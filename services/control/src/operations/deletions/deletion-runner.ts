@@ -12,11 +12,11 @@ import { WRITE_DEADLINE_MS } from "@posthaste/configuration/config-store";
 import type { Codec } from "@posthaste/contracts/codec";
 import { type Deletion, notificationId } from "@posthaste/core/deletion/deletion";
 import type { Event } from "@posthaste/core/event/event";
+import { plainEvent } from "@posthaste/core/event/plain-event";
 import type { Log } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import { bareEvent } from "../../configuration/sources/bare-event.ts";
 import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
 import type { DeletionStore } from "./deletion-store.ts";
 
@@ -102,7 +102,7 @@ export class DeletionRunner {
     const { eventsTopic, eventCodec } = this.#options;
     return receivers.map(({ sourceId }) => {
       const messageId = notificationId(id, sourceId, index);
-      const event = bareEvent({ messageId, sourceId, type: "delete", userId, nowMs: createdAtMs });
+      const event = plainEvent({ messageId, sourceId, type: "delete", userId, nowMs: createdAtMs });
       return { topic: eventsTopic, key: eventKey(sourceId, event), value: eventCodec.encode(event) };
     });
   }

@@ -2,8 +2,8 @@
  * The addresses of the console: a browser with a session sends one of them as its `Host`, and for changes as its
  * `Origin`.
  */
-import type { RequestHead } from "@posthaste/http-kit/caller";
-import { Problem } from "@posthaste/http-kit/problem";
+import type { RequestHead } from "./caller.ts";
+import { Problem } from "./problem.ts";
 
 export interface ConsoleOriginsOptions {
   /** Such as `https://posthaste.example`; 127.0.0.1 and localhost on the port when there are none. */

@@ -1,12 +1,12 @@
 /** An event with ids, a type and times, and nothing else; control makes the events that it sends itself from it. */
-import type { Event } from "@posthaste/core/event/event";
+import type { Event } from "./event.ts";
 
-export type BareEventOptions = Pick<Event, "messageId" | "sourceId" | "type"> & {
+export type PlainEventOptions = Pick<Event, "messageId" | "sourceId" | "type"> & {
   readonly userId: string;
   readonly nowMs: number;
 };
 
-export function bareEvent({ nowMs, ...named }: BareEventOptions): Event {
+export function plainEvent({ nowMs, ...named }: PlainEventOptions): Event {
   return {
     ...named,
     anonymousId: null,

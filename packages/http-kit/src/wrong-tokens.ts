@@ -8,7 +8,7 @@
  * WT2  At most `MOST_ADDRESSES` are counted; the oldest counts are then forgotten.
  */
 import type { Clock } from "@posthaste/core/time";
-import { Problem } from "@posthaste/http-kit/problem";
+import { Problem } from "./problem.ts";
 
 const MOST_WRONG = 10;
 const WINDOW_MS = 60_000;

@@ -1,5 +1,5 @@
-import { Problem } from "@posthaste/http-kit/problem";
 import { describe, expect, it } from "vitest";
+import { Problem } from "./problem.ts";
 import { WrongTokens } from "./wrong-tokens.ts";
 
 function atClock() {

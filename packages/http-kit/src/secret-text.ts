@@ -1,6 +1,6 @@
 /** Texts that open something: each is drawn once, shown once, and kept as its SHA-256 alone. */
 import { createHash } from "node:crypto";
-import { randomText } from "@posthaste/http-kit/identifiers";
+import { randomText } from "./identifiers.ts";
 
 /** 160 random bits, five a character. */
 const CHARACTERS = 32;

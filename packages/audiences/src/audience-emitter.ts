@@ -15,6 +15,7 @@ import type { TopicNames } from "@posthaste/contracts/topics";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
+import { plainEvent } from "@posthaste/core/event/plain-event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import type { Clock } from "@posthaste/core/time";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
@@ -24,7 +25,6 @@ import type { Task, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { bareEvent } from "../sources/bare-event.ts";
 import { AudiencePresence, type AudiencePresenceOptions } from "./audience-presence.ts";
 import { EmitterPace } from "./emitter-pace.ts";
 
@@ -187,7 +187,7 @@ export class AudienceEmitter {
     const { audienceId, kind, sourceId, userId, trait, valueJson, changedAtMs } = reported;
     const messageId = messageIdOf(reported);
     const event: Event = {
-      ...bareEvent({ messageId, sourceId, type: "identify", userId, nowMs: clock.nowMs() }),
+      ...plainEvent({ messageId, sourceId, type: "identify", userId, nowMs: clock.nowMs() }),
       timestampMs: changedAtMs,
       traitsJson: `{${JSON.stringify(trait)}:${valueJson}}`,
       contextJson: JSON.stringify({ posthaste: { kind, id: audienceId } }),
