@@ -110,7 +110,7 @@ it("tells who needs somebody (HJ3 of health-state.ts), and asks what is owed of 
     },
     nowMs: () => NOW_MS,
   });
-  const attention = await known.attention(known.all());
+  const attention = await known.needingAttention(known.all());
   expect(attention.map(({ destination }) => destination.id).sort()).toEqual([
     "dst_failing",
     "dst_letters",

@@ -146,7 +146,7 @@ export class KnownHealth {
   }
 
   /** Those of the destinations that need somebody (HJ3 of health-state.ts), in their order. */
-  async attention(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
+  async needingAttention(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
     const waiting = all.some(({ judged }) => isRecovered(judged)) ? await this.waiting() : null;
     const needs = await Promise.all(
       all.map(async (each) => {

@@ -57,7 +57,7 @@ const statusAnswer = z.object({
       "Destinations that need somebody, the worst first, 20 at the most: open, or failing, unless it delivers again and " +
         "nothing is left to do.",
     ),
-  attention: z.int().describe("How many destinations need somebody, those included that are not shown."),
+  needing: z.int().describe("How many destinations need somebody, those included that are not shown."),
   replays: z.array(
     z.object({
       id: z.string(),
@@ -140,8 +140,8 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
 }
 
 async function viewNeedingAttention(known: KnownHealth, all: readonly KnownDestination[]) {
-  const attention = await known.attention(all);
-  return { needsSomebody: await viewAll(known, attention.slice(0, MOST_SHOWN)), attention: attention.length };
+  const attention = await known.needingAttention(all);
+  return { needsSomebody: await viewAll(known, attention.slice(0, MOST_SHOWN)), needing: attention.length };
 }
 
 type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" | "p99Ms" | "lag" | "waiting">;
