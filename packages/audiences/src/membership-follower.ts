@@ -2,7 +2,7 @@
  * Reads every partition of `posthaste.audiences` into the membership's table, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * MF1  A reader starts at the table's position of its partition (MT1 of membership-table.ts), or at the topic's start.
+ * - A reader starts at the table's position of its partition (MT1 of membership-table.ts), or at the topic's start.
  * MF2  The records of one partition are taken at a time, so that memory holds a few answers of a long topic at once.
  * MF3  A reader that fails is started again at the next look, from the table's position. When the topic was made anew
  *      (LR3 of log-reader.ts), the table is emptied first. The follower waits for a topic that does not exist yet, and

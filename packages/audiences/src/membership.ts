@@ -3,10 +3,10 @@
  * read the topic to its end.
  *
  * Owns: the table and the follower that fills it.
- * MQ1  No other part of control waits for the membership: it is opened beside the start, and while it cannot be asked
- *      only questions about it are refused.
- * MQ2  Any failure ends both table and follower, and they are opened again after a pause: one way back from every
- *      state.
+ * - No other part of control waits for the membership: it is opened beside the start, and while it cannot be asked
+ *   only questions about it are refused.
+ * - Any failure ends both table and follower, and they are opened again after a pause: one way back from every
+ *   state.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";

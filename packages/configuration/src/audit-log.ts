@@ -3,7 +3,7 @@
  * back.
  *
  * Owns: a reader of the topic, and at least the `HELD` newest entries.
- * AU1  Entries have the topic's order; a page names its end by an offset.
+ * - Entries have the topic's order; a page names its end by an offset.
  * AU2  A query looks through at most `MOST_READ` entries, and says how far back it came.
  */
 import type { Codec } from "@posthaste/contracts/codec";

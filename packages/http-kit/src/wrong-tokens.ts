@@ -4,8 +4,8 @@
  * (CS4 of token-callers.ts).
  *
  * Owns: the count of each address within its current minute.
- * WT1  A request that is refused for this is not looked at, and does not count.
- * WT2  At most `MOST_ADDRESSES` are counted; the oldest counts are then forgotten.
+ * - A request that is refused for this is not looked at, and does not count.
+ * - At most `MOST_ADDRESSES` are counted; the oldest counts are then forgotten.
  */
 import type { Clock } from "@posthaste/core/time";
 import { Problem } from "./problem.ts";

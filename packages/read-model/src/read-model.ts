@@ -4,9 +4,9 @@
  * about the time that it takes to read a record.
  *
  * Owns: the store and the followers that fill it.
- * Q1  No other part of control waits for the read model: it opens beside control's start and runs on a thread of its
- *     own; while it cannot be asked, only its own questions are refused.
- * Q2  Any failure in it ends all of it, and it is opened again after a pause: one way back, from every state.
+ * - No other part of control waits for the read model: it opens beside control's start and runs on a thread of its
+ *   own; while it cannot be asked, only its own questions are refused.
+ * - Any failure in it ends all of it, and it is opened again after a pause: one way back, from every state.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";

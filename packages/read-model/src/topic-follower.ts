@@ -2,9 +2,9 @@
  * Follows every partition of a topic into a projection, for as long as the process runs.
  *
  * Owns: a reader for each partition, and the timer of the next look at the topic.
- * TF1  A reader starts at the position in the store (M1 of store.ts), or at the topic's start.
- * TF2  A reader starts at most as many records before the end as the projection holds entries: nearly every record
- *      becomes at least one entry, so the projection would drop the entries of earlier records again.
+ * - A reader starts at the position in the store (M1 of store.ts), or at the topic's start.
+ * - A reader starts at most as many records before the end as the projection holds entries: nearly every record
+ *   becomes at least one entry, so the projection would drop the entries of earlier records again.
  * TF3  A reader that fails is started again at the next look, from the store's position. When somebody made the topic
  *      anew (LR3, LR5 of log-reader.ts), everything held of it is void: the follower tells its owner, once, to begin
  *      again. The follower waits for a topic that does not exist yet, and follows partitions that are added.

@@ -6,12 +6,12 @@ import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
+import { openPipelineSearch, type PipelineSearch } from "@posthaste/pipeline/pipeline-search";
+import { unfinishedOfGroups, unfinishedRanges } from "@posthaste/pipeline/unfinished-range";
 import { attemptAt, createLogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPipelineSearch, type PipelineSearch } from "../src/operations/pipeline/pipeline-search.ts";
-import { unfinishedOfGroups, unfinishedRanges } from "../src/operations/pipeline/unfinished-range.ts";
 import { startTestControl, type TestControl } from "./control.ts";
 
 const PARTITIONS = 2;

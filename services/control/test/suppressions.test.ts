@@ -6,14 +6,14 @@ import type { Deletion } from "@posthaste/core/deletion/deletion";
 import { SUPPRESSION_LEASE_MS, type Suppression } from "@posthaste/core/deletion/suppression";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
+import { SuppressionExpiry } from "@posthaste/deletions/suppression-expiry";
+import { SuppressionWriter } from "@posthaste/deletions/suppression-writer";
 import { followSuppressedUsers } from "@posthaste/kafka/log/suppressed-users";
 import { createLogWriter, deadLetterAt, type LogWriter } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { SuppressionExpiry } from "../src/operations/suppressions/suppression-expiry.ts";
-import { SuppressionWriter } from "../src/operations/suppressions/suppression-writer.ts";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
 let topics: TestTopics;

@@ -1,5 +1,6 @@
 /** Every route of control, in the order of `/openapi.json`. */
 import type { Clock } from "@posthaste/core/time";
+import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import type { Route } from "@posthaste/http-kit/route";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { registryAccess } from "@posthaste/runtime/connection-settings";
@@ -22,7 +23,6 @@ import { openEvents } from "../delivery-log/events/open-events.ts";
 import { liveRoutes } from "../delivery-log/live/live-routes.ts";
 import { createOpenFeeds } from "../delivery-log/live/live-topics.ts";
 import { configuredTopics, openDoctor } from "../health/doctor/open-doctor.ts";
-import { suppressedKeyCheck } from "../operations/suppressions/suppressed-key.ts";
 import type { Parts } from "./parts.ts";
 
 export interface RoutesOptions {

@@ -2,6 +2,7 @@
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
+import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
 import { isoTimeOrNull } from "@posthaste/http-kit/moment";
 import { pageOf } from "@posthaste/http-kit/page";
@@ -11,7 +12,6 @@ import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import type { ResendAuthors } from "../../configuration/audit/resend-authors.ts";
-import { suppressedKeyCheck } from "../../operations/suppressions/suppressed-key.ts";
 import { type AttemptFilter, deliveryCheck } from "./attempt-filter.ts";
 import { deliveryQuery, searchedTo } from "./delivery-routes.ts";
 import { latestTexts } from "./filter-texts.ts";

@@ -6,6 +6,9 @@
 
 import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import { shortName } from "@posthaste/core/routing/short-name";
+import type { StoppedUser } from "@posthaste/deletions/stopping-deletions";
+import type { UnfinishedEvent } from "@posthaste/pipeline/pipeline-findings";
+import type { PipelineAnswer } from "@posthaste/pipeline/pipeline-search";
 import { type ListedRefusal, refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
 import { attemptFromEntry, deferralFromEntry } from "@posthaste/read-model/attempt-entry";
 import { deadLetterFromEntry } from "@posthaste/read-model/dead-letter-entry";
@@ -14,9 +17,6 @@ import { userDigestsOf } from "@posthaste/read-model/listed-users";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
 import { type ListedUnrouted, unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";
-import type { StoppedUser } from "../../operations/deletions/stopping-deletions.ts";
-import type { UnfinishedEvent } from "../../operations/pipeline/pipeline-findings.ts";
-import type { PipelineAnswer } from "../../operations/pipeline/pipeline-search.ts";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import type { ListedDeliveries } from "./listed-destinations.ts";
 import { placeName, type RoutedEvent, RoutedEvents } from "./routed-events.ts";

@@ -1,13 +1,13 @@
 /** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
+import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
+import type { PipelineAnswer } from "@posthaste/pipeline/pipeline-search";
 import { z } from "zod";
 import type { ResendAuthors } from "../../configuration/audit/resend-authors.ts";
 import type { LostOf } from "../../operations/losses/lost-delivery.ts";
-import type { PipelineAnswer } from "../../operations/pipeline/pipeline-search.ts";
-import { suppressedKeyCheck } from "../../operations/suppressions/suppressed-key.ts";
 import { configuredNames } from "./configured-names.ts";
 import { type LookupParts, lookUpEvent } from "./event-lookup.ts";
 import { causeOfAll } from "./event-verdict.ts";

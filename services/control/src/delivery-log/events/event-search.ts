@@ -6,6 +6,7 @@
  * nothing older of the others either, so that the list has no gaps; each projection goes on from its own cursor.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
+import type { SuppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import { refusedCursor } from "@posthaste/http-kit/list-cursor";
 import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
 import { quoted } from "@posthaste/read-model/entry-texts";
@@ -14,7 +15,6 @@ import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
 import { unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";
-import type { SuppressedKeyCheck } from "../../operations/suppressions/suppressed-key.ts";
 import { filteredPage } from "../deliveries/filtered-page.ts";
 import { filteredOf } from "../deliveries/latest-view.ts";
 import { decodeCursor, encodeCursor } from "../deliveries/page-cursor.ts";

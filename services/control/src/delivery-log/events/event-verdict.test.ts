@@ -1,9 +1,9 @@
 import type { AttemptRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterFact } from "@posthaste/core/verdict/delivery-facts";
+import type { UnfinishedEvent } from "@posthaste/pipeline/pipeline-findings";
 import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { describe, expect, it } from "vitest";
-import type { UnfinishedEvent } from "../../operations/pipeline/pipeline-findings.ts";
 import type { DestinationThen } from "./destination-history.ts";
 import type { EventFacts } from "./event-facts.ts";
 import { causeOfAll, type JudgedEvent, type JudgeTerms, judgeEvents, sourceIdOf } from "./event-verdict.ts";

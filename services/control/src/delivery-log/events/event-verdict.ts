@@ -9,12 +9,12 @@ import {
   type VerdictCause,
   worstCause,
 } from "@posthaste/core/verdict/verdict";
+import type { StoppedBy } from "@posthaste/deletions/stopping-deletions";
+import type { UnfinishedEvent } from "@posthaste/pipeline/pipeline-findings";
 import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
 import type { ListedRejectedCall } from "@posthaste/read-model/rejected-call-entry";
 import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
-import type { StoppedBy } from "../../operations/deletions/stopping-deletions.ts";
 import type { LostOf } from "../../operations/losses/lost-delivery.ts";
-import type { UnfinishedEvent } from "../../operations/pipeline/pipeline-findings.ts";
 import type { DestinationHistory } from "./destination-history.ts";
 import type { EventFacts } from "./event-facts.ts";
 import { causeOfState } from "./listed-destinations.ts";

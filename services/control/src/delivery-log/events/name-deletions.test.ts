@@ -1,9 +1,9 @@
 /** The deletion requests that stopped the events of a list: each is looked for, at a bounded cost. */
 import type { Event } from "@posthaste/core/event/event";
+import type { StoppedBy } from "@posthaste/deletions/stopping-deletions";
 import type { ListedUnrouted } from "@posthaste/read-model/unrouted-entry";
 import { testEvent } from "@posthaste/testbed/test-event";
 import { expect, it } from "vitest";
-import type { StoppedBy } from "../../operations/deletions/stopping-deletions.ts";
 import type { JudgedEvent } from "./event-verdict.ts";
 import { nameListedDeletions } from "./name-deletions.ts";
 

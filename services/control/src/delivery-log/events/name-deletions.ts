@@ -6,7 +6,7 @@ import {
   type StoppedUser,
   type StoppingDeletions,
   userDigest,
-} from "../../operations/deletions/stopping-deletions.ts";
+} from "@posthaste/deletions/stopping-deletions";
 import type { EventFacts } from "./event-facts.ts";
 import { causeOf, type JudgedEvent } from "./event-verdict.ts";
 import type { RoutedEvent } from "./routed-events.ts";

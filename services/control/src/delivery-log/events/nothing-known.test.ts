@@ -1,5 +1,5 @@
+import type { PipelineAnswer } from "@posthaste/pipeline/pipeline-search";
 import { describe, expect, it } from "vitest";
-import type { PipelineAnswer } from "../../operations/pipeline/pipeline-search.ts";
 import { type SearchedFor, tellNothing } from "./nothing-known.ts";
 
 const answered = (state: PipelineAnswer["state"]): PipelineAnswer => ({

@@ -1,7 +1,7 @@
 /** The answer for a message id under which control found no event. */
 import type { VerdictCause } from "@posthaste/core/verdict/verdict";
-import type { StoppedBy } from "../../operations/deletions/stopping-deletions.ts";
-import type { PipelineAnswer } from "../../operations/pipeline/pipeline-search.ts";
+import type { StoppedBy } from "@posthaste/deletions/stopping-deletions";
+import type { PipelineAnswer } from "@posthaste/pipeline/pipeline-search";
 import { tellStopped } from "./stopped-view.ts";
 import { shellWord } from "./verdict-sentences.ts";
 import type { VerdictText } from "./verdict-text.ts";

@@ -4,12 +4,12 @@
  */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
+import type { UnfinishedDelivery } from "@posthaste/pipeline/pipeline-findings";
 import { deadLetterFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
 import type { KnownDelivery } from "@posthaste/read-model/delivery-entry";
 import type { DeliveryOfMessage } from "@posthaste/read-model/delivery-table";
 import { userDigestsOf } from "@posthaste/read-model/listed-users";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
-import type { UnfinishedDelivery } from "../../operations/pipeline/pipeline-findings.ts";
 
 /** The facts about an event at one destination. */
 export interface EventDelivery extends DeliveryFacts {

@@ -3,11 +3,11 @@ import { NOBODY } from "@posthaste/http-kit/admit";
 import { createRequestMetrics } from "@posthaste/http-kit/request-metrics";
 import { createServer } from "@posthaste/http-kit/server";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import type { ScannedTopic } from "@posthaste/pipeline/scanned-topics";
+import { TopicScan } from "@posthaste/pipeline/topic-scan";
 import { eventually } from "@posthaste/testkit/eventually";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
-import type { ScannedTopic } from "../../operations/pipeline/scanned-topics.ts";
-import { TopicScan } from "../../operations/pipeline/topic-scan.ts";
 import { scanRoutes } from "./scan-routes.ts";
 
 it("TS1, TS2: one scan runs at a time, and it ends with whoever asked for it", async () => {

@@ -2,7 +2,7 @@
 import { isoTime } from "@posthaste/http-kit/moment";
 import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route, StreamedAnswer } from "@posthaste/http-kit/route";
-import type { ScanStep, TopicScan } from "../../operations/pipeline/topic-scan.ts";
+import type { ScanStep, TopicScan } from "@posthaste/pipeline/topic-scan";
 import { pathlessId } from "./pathless-id.ts";
 
 const SSE = "text/event-stream";

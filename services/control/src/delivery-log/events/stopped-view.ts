@@ -1,8 +1,8 @@
 /** The deletion request that stopped an event as the API shows it, and the sentence that names it. */
 
+import type { StoppedBy } from "@posthaste/deletions/stopping-deletions";
 import { isoTime } from "@posthaste/http-kit/moment";
 import { z } from "zod";
-import type { StoppedBy } from "../../operations/deletions/stopping-deletions.ts";
 import type { VerdictText } from "./verdict-text.ts";
 
 const UNNAMED: Readonly<Record<Exclude<StoppedBy["state"], "in_force" | "ended">, string>> = {

@@ -5,13 +5,13 @@
 
 import type { HeldEntry } from "@posthaste/configuration/audit-log";
 import type { OpenedAudit } from "@posthaste/configuration/open-audit";
+import type { SuppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { auditCheck, viewAuditEntry } from "../../configuration/audit/audit-routes.ts";
 import { HealthChanges } from "../../health/health/health-changes.ts";
 import type { LiveHealth } from "../../health/health/open-health.ts";
 import type { OpenedReplays } from "../../operations/replays/open-replays.ts";
-import type { SuppressedKeyCheck } from "../../operations/suppressions/suppressed-key.ts";
 import { attemptCheck } from "../deliveries/attempt-filter.ts";
 import { viewDeadLetter } from "../deliveries/dead-letter-view.ts";
 import { seenDelivery, viewDelivery } from "../deliveries/delivery-routes.ts";

@@ -12,11 +12,7 @@ import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/top
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { TopicIdQuestion, type TopicIds } from "@posthaste/kafka/connection/topic-id";
 import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
-import {
-  type UnfinishedRange,
-  unfinishedBelow,
-  unfinishedOfGroups,
-} from "../../operations/pipeline/unfinished-range.ts";
+import { type UnfinishedRange, unfinishedBelow, unfinishedOfGroups } from "@posthaste/pipeline/unfinished-range";
 import { LagWatch, type StalledPartition } from "./lag-watch.ts";
 
 const LOOK_MS = 5000;

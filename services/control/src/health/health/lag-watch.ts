@@ -5,7 +5,7 @@
  * LW1  A partition stalls when records have waited in it all the time since its group last finished one: for a
  *      partition that was empty the time begins again.
  */
-import { type UnfinishedRange, unfinishedBelow } from "../../operations/pipeline/unfinished-range.ts";
+import { type UnfinishedRange, unfinishedBelow } from "@posthaste/pipeline/unfinished-range";
 
 /** A group that finishes nothing for this long, in ms, stalls, whatever it is doing: no attempt takes as long. */
 const STALLED_MS = 60_000;

@@ -10,6 +10,8 @@ import { SUPPRESSION_LEASE_MS } from "@posthaste/core/deletion/suppression";
 import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import type { DeletionRunner } from "@posthaste/deletions/deletion-runner";
+import type { DeletionLine, DeletionStore } from "@posthaste/deletions/deletion-store";
 import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
 import { packCursor, refusedCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
@@ -17,8 +19,6 @@ import { Problem } from "@posthaste/http-kit/problem";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { assertSources } from "../../configuration/sources/source-access.ts";
 import { type DeletionInput, toDeletion } from "./deletion-input.ts";
-import type { DeletionRunner } from "./deletion-runner.ts";
-import type { DeletionLine, DeletionStore } from "./deletion-store.ts";
 import {
   NOTIFICATION_STATES,
   type NotificationState,

@@ -3,13 +3,13 @@
  * receivers can start their own automation.
  */
 import { DELETION_STATES } from "@posthaste/core/deletion/deletion";
+import type { DeletionLine } from "@posthaste/deletions/deletion-store";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
 import { pageOf, pageQuery } from "@posthaste/http-kit/page";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
 import type { DeletionHandlers } from "./deletion-handlers.ts";
 import { deletionInput } from "./deletion-input.ts";
-import type { DeletionLine } from "./deletion-store.ts";
 import { NOTIFICATION_STATES, type NotificationState } from "./notification-states.ts";
 
 const time = z.iso.datetime();

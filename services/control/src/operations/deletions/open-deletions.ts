@@ -10,19 +10,19 @@ import type { Deletion } from "@posthaste/core/deletion/deletion";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { DeletionRunner } from "@posthaste/deletions/deletion-runner";
+import { openDeletionStore } from "@posthaste/deletions/deletion-store";
+import { LeftDeletions } from "@posthaste/deletions/left-deletions";
+import { openSuppressions } from "@posthaste/deletions/open-suppressions";
+import { StoppingDeletions } from "@posthaste/deletions/stopping-deletions";
 import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import type { Producer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
-import { openSuppressions } from "../suppressions/open-suppressions.ts";
 import { suppressionRoutes } from "../suppressions/suppression-routes.ts";
 import { DeletionHandlers } from "./deletion-handlers.ts";
 import { deletionRoutes } from "./deletion-routes.ts";
-import { DeletionRunner } from "./deletion-runner.ts";
-import { openDeletionStore } from "./deletion-store.ts";
-import { LeftDeletions } from "./left-deletions.ts";
-import { StoppingDeletions } from "./stopping-deletions.ts";
 
 export interface OpenDeletionsOptions {
   readonly connection: KafkaConnection;

@@ -3,7 +3,7 @@ import { type AcceptedLoss, behindAcceptedLosses } from "@posthaste/contracts/ac
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { existingRetryTopics } from "@posthaste/kafka/topics/topic-admin";
-import { type UnfinishedRange, unfinishedOfGroups } from "../pipeline/unfinished-range.ts";
+import { type UnfinishedRange, unfinishedOfGroups } from "@posthaste/pipeline/unfinished-range";
 
 /** A loss that stops delivery until somebody accepts it. */
 export type Loss = Omit<AcceptedLoss, "beforeMs" | "atMs">;

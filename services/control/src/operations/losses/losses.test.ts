@@ -7,10 +7,10 @@ import {
 import { createTopicNames } from "@posthaste/contracts/topics";
 import type { AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
 import type { DeliveryVerdict } from "@posthaste/core/verdict/verdict";
+import type { UnfinishedRange } from "@posthaste/pipeline/unfinished-range";
 import { describe, expect, it } from "vitest";
 import { tellDelivery } from "../../delivery-log/events/verdict-sentences.ts";
 import { lossCheck } from "../../health/doctor/loss-check.ts";
-import type { UnfinishedRange } from "../pipeline/unfinished-range.ts";
 import { lossOf } from "./find-losses.ts";
 import { createLostOf } from "./lost-delivery.ts";
 

@@ -6,11 +6,11 @@ import { type ConfigStore, WRITE_DEADLINE_MS } from "@posthaste/configuration/co
 import { ILL_FORMED_ID, isWellFormedId } from "@posthaste/core/call/well-formed";
 import type { Source } from "@posthaste/core/config/source";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
+import type { SuppressedUser, SuppressionWriter } from "@posthaste/deletions/suppression-writer";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { z } from "zod";
 import { sourceOf } from "../../configuration/sources/source-access.ts";
-import type { SuppressedUser, SuppressionWriter } from "./suppression-writer.ts";
 
 export interface SuppressionRoutesOptions {
   readonly sources: ConfigStore<Source>;

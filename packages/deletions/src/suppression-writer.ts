@@ -2,7 +2,7 @@
  * Writes suppressions: one record for each user and source, and a tombstone when it ends.
  *
  * Owns nothing: its caller owns the producer, and the table by which every process knows the suppressions.
- * SP1  A call resolves when the brokers have all of it and the table here has read it.
+ * - A call resolves when the brokers have all of it and the table here has read it.
  * SP2  Revisions rise, as in the config topics (S3 of config-store.ts): an older write that comes late changes nothing,
  *      and the newest record is written again (`rewrite`), since compaction would keep the older one.
  */

@@ -4,8 +4,8 @@
  * Owns: the one scan that runs.
  * TS1  One scan runs at a time in a process, since it reads every record: a second caller is refused.
  * TS2  A scan ends when its caller leaves, after the records at hand at the latest.
- * TS3  A scan reads the partitions one after the other, each up to where it ended when the scan began: it holds no more
- *      records than one partition hands on at a time.
+ * - A scan reads the partitions one after the other, each up to where it ended when the scan began: it holds no more
+ *   records than one partition hands on at a time.
  */
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { Clock } from "@posthaste/core/time";

@@ -3,12 +3,12 @@
  * has not finished, and those of `posthaste.deliveries` that delivery has not.
  *
  * Owns: the queue of searches.
- * PS1  One search runs at a time in a process, and at most `MAX_WAITING` wait for their turn: a further caller is told
- *      that the search is busy. A caller who leaves ends their search, or their waiting.
+ * - One search runs at a time in a process, and at most `MAX_WAITING` wait for their turn: a further caller is told
+ *   that the search is busy. A caller who leaves ends their search, or their waiting.
  * PS2  A search looks at `MAX_RECORDS` records and takes `MAX_MS` ms at the most, and says where it stopped.
  * PS3  A search asks for the unfinished ranges of the events before it asks for the ends of the deliveries: an event
  *      that the router finishes meanwhile is then among the deliveries.
- * PS4  A search reads few partitions at a time, so that a topic of many partitions takes no more memory.
+ * - A search reads few partitions at a time, so that a topic of many partitions takes no more memory.
  */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";

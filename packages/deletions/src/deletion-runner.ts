@@ -17,8 +17,8 @@ import type { Log } from "@posthaste/core/log";
 import { eventKey } from "@posthaste/core/routing/partition-key";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import type { SuppressionWriter } from "../suppressions/suppression-writer.ts";
 import type { DeletionStore } from "./deletion-store.ts";
+import type { SuppressionWriter } from "./suppression-writer.ts";
 
 /** How many events are sent at a time, each time with a deadline of its own. */
 const STEP = 1000;
