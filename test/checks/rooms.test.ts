@@ -1,4 +1,4 @@
-/** The check of `npm run verify` that no circle of folders comes about. */
+/** The check of `npm run verify` that folders make no circle, and that control keeps to its wings. */
 import { describe, expect, it } from "vitest";
 import { check, useFolder } from "./checked-folder.ts";
 
@@ -39,6 +39,37 @@ describe("rooms", () => {
       expect(stderr).toContain(`packages/p/src/${arrow}`);
     }
     expect(stderr).toContain("packages/p/src/ground/c.ts -> packages/p/src/roof/a.ts");
+  });
+
+  it("of a wing of control import no higher wing and no file that opens the wings", async () => {
+    const files = {
+      "services/control/src/parts.ts": 'import { a } from "./health/doctor/a.ts";',
+      "services/control/src/health/doctor/a.ts":
+        'import { b } from "../../configuration/sources/b.ts";\nimport type { P } from "../../parts.ts";',
+      "services/control/src/configuration/sources/b.ts": 'import { c } from "../../operations/replays/c.ts";',
+      "services/control/src/operations/replays/c.ts": "",
+    };
+    const { code, stderr } = await check("rooms", files);
+    expect(code).toBe(1);
+    const wings = "services/control/src";
+    expect(stderr).toContain(
+      `this import points to a higher wing: ${wings}/configuration/sources/b.ts -> ${wings}/operations/replays/c.ts\n`,
+    );
+    expect(stderr).toContain(`this import points to a higher wing: ${wings}/health/doctor/a.ts -> ${wings}/parts.ts\n`);
+    expect(stderr).not.toContain(`a.ts -> ${wings}/configuration`);
+  });
+
+  it("of control are bounded, and so are its loose files and its lines", async () => {
+    const loose = Array.from({ length: 7 }, (_, n) => [`services/control/src/loose-${n}.ts`, ""]);
+    const rooms = Array.from({ length: 31 }, (_, n) => [`services/control/src/health/room-${n}/a.ts`, ""]);
+    const long = ["services/control/src/health/room-0/long.ts", "\n".repeat(16_001)];
+    const { code, stderr } = await check("rooms", Object.fromEntries([...loose, ...rooms, long]));
+    expect(code).toBe(1);
+    expect(stderr.trim().split("\n")).toEqual([
+      "services/control/src/ has 7 loose files, at most 6",
+      "services/control/src/ has 31 rooms, at most 30",
+      "services/control/src/ has 16001 lines, at most 16000",
+    ]);
   });
 
   it("are to be found at all", async () => {

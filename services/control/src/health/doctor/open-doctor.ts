@@ -8,7 +8,6 @@ import type { Route } from "@posthaste/http-kit/route";
 import { createSchemaState, type SchemaStateOptions } from "@posthaste/kafka/codec/schema-state";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import type { Readiness } from "@posthaste/runtime/admin-server";
-import type { ControlConfig } from "../../config.ts";
 import type { Losses } from "../../operations/losses/open-losses.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
 import { clockCheck } from "./clock-check.ts";
@@ -24,10 +23,11 @@ import type { ServiceAddress } from "./service-readiness.ts";
 import { settingsCheck } from "./settings-check.ts";
 import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
 
-type ConfiguredSettings = Pick<
-  ControlConfig,
-  "POSTHASTE_PARTITIONS" | "POSTHASTE_REPLICATION_FACTOR" | "POSTHASTE_MIN_INSYNC_REPLICAS"
->;
+interface ConfiguredSettings {
+  readonly POSTHASTE_PARTITIONS?: number | undefined;
+  readonly POSTHASTE_REPLICATION_FACTOR?: number | undefined;
+  readonly POSTHASTE_MIN_INSYNC_REPLICAS?: number | undefined;
+}
 
 export interface OpenDoctorOptions {
   readonly connection: KafkaConnection;
