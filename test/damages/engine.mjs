@@ -196,7 +196,7 @@ export const ENGINE = [
   ),
   rebalance(
     "a commit to an earlier topic of the name counts",
-    "if (offset < 0 || isOfAnotherLog(offset, metadata, topicIds.get(topic) ?? null))",
+    "if (offset < 0 || isOfAnotherLog(offset, metadata, topicId))",
     "if (offset < 0)",
   ),
   queue(

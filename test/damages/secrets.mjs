@@ -27,7 +27,7 @@ export const SECRETS = [
     "for (const known of [pair])",
   ),
   answers("an answer shows the values of static headers", "addForms(forms, value);\n", "\n"),
-  masks("an answer shows a secret with escapes", "ranges.push(...encodedRanges(text, secrets, escapes));", "{}"),
+  masks("an answer shows a secret with escapes", "ranges.push(...encodedRanges(text, search, escapes));", "{}"),
   masks("an answer shows the start of a secret at its cut", "if (begun !== -1) ", "if (false) "),
   masks("an answer shows the start of a secret before an escape that is cut", `.replace(CUT_ESCAPE, "")`, ""),
   guard("168.63.129.16 is let through", `[[ipaddr.IPv4.parse("168.63.129.16"), 32]]`, "[]"),
