@@ -86,7 +86,10 @@ describe("the command line", () => {
     expect(await posthaste(["destinations", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
     // All is well, but that one broker keeps one copy and no process delivers.
     await eventually(async () =>
-      expect(await posthaste(["doctor"])).toMatchObject({ code: 3, stderr: "look at: replication (warning), settings (unknown)\n" }),
+      expect(await posthaste(["doctor"])).toMatchObject({
+        code: 3,
+        stderr: "look at: replication (warning), settings (unknown)\n",
+      }),
     );
     await receiver.close();
   });
