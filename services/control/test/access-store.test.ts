@@ -103,7 +103,7 @@ it("a session is of the token that stands, and of the one of the environment tha
   expect(store.find(hashOf("of a token"))).toBeUndefined();
 });
 
-/** What asks a process that has read nothing yet, and reads when it is told to. */
+/** The token and session handlers of a process that has read nothing yet, and reads on request. */
 function openBehind(change = (...asked: Parameters<typeof store.records.change>) => store.records.change(...asked)) {
   let isRead = false;
   let readings = 0;

@@ -16,16 +16,16 @@ import { type DescribedOperation, describedOperations } from "./described-operat
 
 /** Of each operation and caller. */
 const RUNS = process.env["POSTHASTE_LONG"] === "true" ? 8 : 2;
-/** The same of what counts wrong codes: with four callers less than ten of them. */
+/** Runs of `openSession`, which counts wrong codes: four callers together stay below ten. */
 const WRONG_CODES = 2;
 
-/** Its own: what is asked at random stops users, purges dead letters and leaves replays. */
+/** Topics of this file alone: random requests stop users, purge dead letters and leave replays. */
 let topics: TestTopics;
 let control: TestControl;
 
-/** What no answer, no line of the log and no topic may hold. */
+/** No answer, no line of the log and no topic may hold these secrets. */
 const secrets = [ADMIN_TOKEN, "header-value-s3cret", "shared-s3cret-of-some-length"];
-/** What only who may write is told. */
+/** Control answers the write key only to callers with the scope `write`. */
 let writeKey: string;
 
 let operations: readonly DescribedOperation[];

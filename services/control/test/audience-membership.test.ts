@@ -1,6 +1,5 @@
 /**
- * What control does when something is wrong with what it holds of the membership, and beside another control. Rules:
- * AS5 of audience-sync.ts.
+ * Control with a stale or damaged membership file, and beside another control. Rules: AS5 of audience-sync.ts.
  */
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -79,7 +78,7 @@ describe("the membership's file", () => {
     const file = await open(join(folder, "audiences.sqlite"), "r+");
     const { size } = await file.stat();
     const PAGE = 4096;
-    // The first pages are what an opening reads.
+    // An opening reads the first pages only.
     for (let at = PAGE * 3; at < size; at += PAGE) await file.write(Buffer.alloc(PAGE, 0xab), 0, PAGE, at);
     await file.close();
     const second = await start(env);
@@ -121,7 +120,7 @@ describe("two processes of control", () => {
     await topics.remove();
   });
 
-  /** Names of what has the trait, as each process lists them. */
+  /** Names of the audiences and computed traits with the trait, as each process lists them. */
   async function namesOf(trait: string): Promise<readonly unknown[]> {
     const asked = [control, another].map(async (each) => {
       const lists = ["/v1/audiences?limit=200", "/v1/computed-traits?limit=200"].map((path) => each.call("GET", path));
@@ -155,7 +154,7 @@ describe("two processes of control", () => {
         ]);
         const winners = names.filter((_, index) => (answers[index]?.status ?? 500) < 300);
         expect([winners.length, answers.map(({ status }) => status)]).toEqual([1, expect.arrayContaining([409])]);
-        // Of what one of them put back, the other hears a moment later.
+        // When one process puts a record back, the other reads the change a moment later.
         await eventually(async () => expect(await namesOf(trait)).toEqual([winners, winners]));
       }
     },
@@ -165,7 +164,7 @@ describe("two processes of control", () => {
     const { id } = (await control.call("POST", "/v1/audiences", { name: "Both", sourceId })).body;
     const path = `/v1/audiences/${id}/members`;
     await eventually(async () => expect((await another.call("GET", `/v1/audiences/${id}`)).status).toBe(200));
-    // Who waits for the other one longer than five seconds is told so, and has changed nothing.
+    // A change that waits for the other one longer than five seconds gets 409 and has no effect.
     const patch = async (by: TestControl, change: object): Promise<number> => {
       const { status } = await by.call("PATCH", path, change);
       return status === 409 ? patch(by, change) : status;

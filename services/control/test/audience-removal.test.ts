@@ -1,6 +1,6 @@
 /**
- * How fast users are told, and what becomes of whatever still waits when an audience is removed. Rules: AE3 and AE4 of
- * audience-emitter.ts, AL3 of audience-lease.ts, AS6 of audience-sync.ts.
+ * The rate of identifies, and the fate of identifies that still wait when an audience is removed. Rules: AE3 and AE4
+ * of audience-emitter.ts, AL3 of audience-lease.ts, AS6 of audience-sync.ts.
  */
 import { type AudienceRecord, createAudienceCodec } from "@posthaste/contracts/audience-codec";
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
@@ -50,7 +50,7 @@ it("AE3: is told no faster than it is allowed to", async () => {
   const id = await create("Slow");
   await sendLines(control, `/v1/audiences/${id}/members`, USERS.slice(0, 40));
   await eventually(() => expect(reported("slow")).toHaveLength(40), ARRIVAL);
-  // Forty at twenty a second, less what may go at once. When each was sent: whoever reads may come late.
+  // Forty at twenty a second, less the burst. The time of writing counts, since this reader may be late.
   const sentAt = reported("slow").map(({ messageId }) => writtenAtMs.get(messageId) ?? 0);
   expect(Math.max(...sentAt) - Math.min(...sentAt)).toBeGreaterThan(1500);
 });
@@ -61,7 +61,7 @@ it("AE4: what waits of an audience that was removed is told to nobody, and keeps
   expect(await waiting(id)).toBeGreaterThan(0);
   await eventually(() => expect(reported("gone").length).toBeGreaterThan(5));
   expect((await control.call("DELETE", `/v1/audiences/${id}`)).status).toBe(204);
-  // As many as stand in the topic: what is read of them here may be less.
+  // The count of records in the topic: this reader may have read fewer.
   const offsets = await topicOffsets(topics.connection, topics.names.events);
   const reportedBefore = offsets.reduce((sum, { end }) => sum + end, 0);
   // Under the id of before.
@@ -72,7 +72,7 @@ it("AE4: what waits of an audience that was removed is told to nobody, and keeps
   // They are read here in their own time.
   await eventually(async () => {
     const before = reported("gone").filter(({ userId }) => userId !== "new").length;
-    // What was on its way when it was removed.
+    // Identifies were in flight when the audience was removed.
     expect(before).toBeLessThan(reportedBefore + IDENTIFIES_PER_SECOND);
     const counted = await control.registry.getSingleMetricAsString("posthaste_audience_records_dropped_total");
     expect(counted).toContain(`posthaste_audience_records_dropped_total ${USERS.length - before}`);
@@ -82,7 +82,7 @@ it("AE4: what waits of an audience that was removed is told to nobody, and keeps
 it("AS6: a removal whose process was killed in the middle is carried to its end, and nothing of it is seen before", async () => {
   const id = await create("Half gone");
   await sendLines(control, `/v1/audiences/${id}/members`, ["ada", "bob"]);
-  // As that process left it: what it was to do next is to forget the users.
+  // As the killed process left the record: its next step was to forget the users.
   const codec = createAudienceCodec(await topics.openCodec<AudienceRecord>("audience"));
   const revision = Date.now() * 1024 + 1_000_000;
   const left: Audience = {
@@ -124,7 +124,7 @@ it("AL3: a sync that waits is not made to what is made anew under the id, which 
   };
   const record = { topic: topics.names.audienceConfig, key: id, value: codec.encode(made) };
   const second = sendLines(control, path, ["b"]);
-  // What is asked later is answered when the second one has been taken up, and waits.
+  // Later requests are answered after control has accepted the second upload, which then waits.
   for (let n = 0; n < 3; n += 1) await control.call("GET", `/v1/audiences/${id}`);
   await topics.producer.send([{ ...record, headers: { [REVISION_HEADER]: String(revision) } }]);
   const { status, body } = await second;

@@ -1,4 +1,4 @@
-/** What may stand in an upload, and what becomes of the connection that it came on. */
+/** The valid contents of an upload, and the state of its connection afterwards. */
 import type { Event } from "@posthaste/core/event/event";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -12,7 +12,7 @@ let sourceId: string;
 
 beforeAll(async () => {
   topics = await createTestTopics("uploads");
-  // A busy machine may not renew a lease of seconds within half a minute of upload: what is sent is judged here.
+  // A busy machine may not renew a lease of seconds within half a minute of upload. The contents matter here.
   control = await startTestControl(topics, {
     // At the default rate some tens of thousands of users take a quarter of a minute.
     env: { POSTHASTE_AUDIENCE_LEASE: "10m", POSTHASTE_AUDIENCE_SYNC_RATE: "1000000" },
@@ -84,7 +84,7 @@ describe("an upload of an audience", () => {
       await values({ "": 1 }),
       await values({ ["x".repeat(8193)]: 1 }),
     ];
-    // What is refused unread is let go: a connection that is closed meanwhile may take the answer with it.
+    // Control drains a body that it refuses unread: closing the connection meanwhile may lose the answer.
     expect(refused.map(({ headers }) => headers.get("connection"))).not.toContain("close");
     const reported = refused.map(({ status, body: { detail } }) => `${status} ${detail}`.replace(/x{100,}/, "x…"));
     const lines = "send it as lines (application/x-ndjson), of which any number may come";

@@ -28,7 +28,7 @@ const create = async (name: string): Promise<string> =>
 const ndjson = NDJSON;
 const putLines = (path: string, values: readonly unknown[], on = control) => sendLines(on, path, values);
 
-/** What was told of a trait: every identify, in the order of each user. */
+/** Every identify of a trait, in the order of each user. */
 const reported = (trait: string): readonly Event[] =>
   events.filter(({ traitsJson }) => Object.hasOwn(JSON.parse(traitsJson ?? "{}"), trait));
 const reportedValues = (trait: string): readonly string[] =>
@@ -172,7 +172,7 @@ describe("an audience", () => {
       first.outgoing.end();
       expect(await first.answered).toMatchObject({ status: 200, text: '{"added":1,"removed":0,"unchanged":0}' });
 
-      // Who waits for the other one longer than five seconds is told so, and has changed nothing.
+      // An upload that waits for the other one longer than five seconds gets 409 and changes nothing.
       const putAgain = async (users: readonly string[], on: TestControl): Promise<Answer> => {
         const answer = await putLines(path, users, on);
         return answer.status === 409 ? putAgain(users, on) : answer;

@@ -26,7 +26,7 @@ afterAll(async () => {
   await topics.remove();
 });
 
-/** What control `two` tells of what `one` was asked for. */
+/** The audit entries at control `two` about requests to `one`. */
 async function entriesOf(query: string): Promise<readonly AuditEntry[]> {
   const { status, body } = await two.call("GET", `/v1/audit?${query}`);
   expect(status).toBe(200);
@@ -164,7 +164,7 @@ it("every operation that changes something is told of, and none of them with a s
 });
 
 describe("a record that somebody wrote straight into the configuration", () => {
-  /** Writes what stands in a topic under the key once more, as `change` has it, past control. */
+  /** Writes a topic's record of the key again, changed by `change`, without control. */
   async function writeByHand<T extends { readonly revision: number; readonly updatedAtMs: number }>(
     topic: string,
     key: string,
@@ -211,7 +211,7 @@ describe("a record that somebody wrote straight into the configuration", () => {
     expect([page.data.length, rest.body.data, rest.body.nextCursor]).toEqual([1, [byHand], null]);
     expect(await entriesOf(`target=${id}&actor=unknown`)).toEqual([byHand]);
     expect(await entriesOf(`target=${id}&operation=createDestination`)).toHaveLength(1);
-    // Also where nobody asks for it by its id, in its place among what others did.
+    // The entry also shows without its id in the query, in its place among the entries of others.
     expect(await entriesOf("actor=unknown")).toEqual([byHand]);
     const whole = await entriesOf("limit=200");
     expect(whole.filter(({ actor }) => actor === "unknown")).toEqual([byHand]);

@@ -67,7 +67,7 @@ async function describedTo(control: TestControl): Promise<string> {
 }
 
 const topics = await createTestTopics("control");
-/** What is made up names any URL: nothing of it is to be reached. */
+/** Generated requests name arbitrary URLs: control must reach none of them. */
 const start = () => startTestControl(topics, { env: { POSTHASTE_DENY_NETWORKS: "0.0.0.0/0,::/0" } });
 const maker = await start();
 const callers: { scopes: readonly string[]; token: string | null }[] = [{ scopes: [], token: null }];

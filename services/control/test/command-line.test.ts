@@ -1,7 +1,7 @@
 /**
- * The command line against a real control. The first commands of each kind are run as a person's are, each a process:
- * one that asks, one that changes, one that reads its input, one that is refused, one that follows what lasts, one that
- * downloads. All others are run in one process for all.
+ * The command line against a real control. The first commands of each kind run like a person's, each in a process of
+ * its own. The kinds are: a query, a change, a read of input, a refusal, a watch of a long operation, a download.
+ * One process runs all others.
  */
 import { fileURLToPath } from "node:url";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "@posthaste/testbed/log-writer";
@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const env = { POSTHASTE_ADMIN_TOKEN: ADMIN_TOKEN };
 
-/** Runs the command against this control and answers what it printed; `--json` documents parsed. */
+/** Runs the command against this control and answers its output, with `--json` documents parsed. */
 function posthaste(args: readonly string[], stdin = ""): Promise<RunResult> {
   return commands.ask({ args: [...args, "--url", control.url], stdin, env }) as Promise<RunResult>;
 }
@@ -201,7 +201,7 @@ describe("the command line", () => {
     const { plan, matched } = JSON.parse(dry.stdout);
     expect([dry.code, matched]).toEqual([0, 3]);
     const replayed = await posthasteItself(["dead-letters", "replay", "--plan", plan, "--yes", "--json"]);
-    // What lasts says how far it is before.
+    // A long operation prints its progress before its result.
     expect([replayed.code, replayed.stderr]).toEqual([
       0,
       expect.stringMatching(/(^|\n)sent 3 of 3 again: 3 not known yet\n/),

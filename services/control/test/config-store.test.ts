@@ -99,7 +99,7 @@ const writeRaw = (value: Source): Promise<void> =>
     },
   ]);
 
-/** What a process that starts now reads. */
+/** The records that a process reads when it starts now. */
 async function readAnew(): Promise<{ get: (id: string) => Source | undefined; stale: string[] }> {
   const stale: string[] = [];
   const table = await createTable(topics.connection, {

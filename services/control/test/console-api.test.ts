@@ -5,7 +5,7 @@ import { readOpenApi } from "./control.ts";
 import { control, useControl } from "./use-control.ts";
 
 const COPY = fileURLToPath(import.meta.resolve("@posthaste/console/openapi.json"));
-/** Of the keys that are broken into lines: those of `paths`, of a path, and of `components.schemas`. */
+/** Depth of the keys with a line each: the keys of `paths`, of a path, and of `components.schemas`. */
 const BROKEN_LEVELS = 3;
 
 useControl();

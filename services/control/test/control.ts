@@ -124,7 +124,7 @@ export async function startTestControl(
   };
 }
 
-/** Of a stream, which has no end, what comes first. */
+/** The text of a response; of an endless stream, only the first chunk. */
 async function textOf(response: Response): Promise<string> {
   if (response.headers.get("content-type") !== "text/event-stream") return response.text();
   const reader = response.body?.getReader();

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const CONTESTED = { createdAtMs: 1_700_000_000_001, suppress: false } as const;
 
-/** What stands in the topic after a process put the request on record and did no more. */
+/** Writes the record of a process that put the request on record and did no more. */
 async function leave(id: string, differing: Partial<Deletion> = {}, revision = 5): Promise<void> {
   const codec = await topics.openCodec<Deletion>("deletion");
   const value = codec.encode({
@@ -90,7 +90,7 @@ describe("a deletion request that a process left when it was killed", () => {
 
 describe("a request that was written over another's and is to be put back", () => {
   it("X2: is carried out by nobody who comes by, nor for who asks for it again", async () => {
-    // Who comes by carries out what was left one after the other.
+    // A process that finds unfinished requests carries them out one after the other.
     await eventually(async () => expect((await second.call("GET", "/v1/deletions/left-last")).body.state).toBe("sent"));
     await allAreRead();
     expect(usersOf("contested")).toEqual([]);
@@ -246,7 +246,7 @@ describe("the state of a deletion request", () => {
       ids.push(...page.data.map(({ id }: { id: string }) => id));
       cursor = page.nextCursor;
     }
-    // What killed processes left was created long before.
+    // The requests of killed processes were created long before.
     expect(ids.slice(-6)).toEqual(["both-0", "behind-it", "ticket-1", "left-last", "contested", "left"]);
     expect(new Set(ids).size).toBe(ids.length);
   });

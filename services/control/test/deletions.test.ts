@@ -105,7 +105,7 @@ describe("a deletion request", () => {
     const late = { topic: deletions, key: id, value: newest, headers: { [REVISION_HEADER]: "1" } };
     await topics.producer.send([late, late, late]);
     await eventually(() => expect(records.length).toBe(before + 4));
-    // What else was sent has come when a request that was made after it has.
+    // A further record would have arrived before a request that was made later leaves `requested`.
     const after = (await control.call("POST", "/v1/deletions", { userId: "user-10" })).body.id;
     await eventually(async () => {
       expect((await control.call("GET", `/v1/deletions/${after}`)).body.state).not.toBe("requested");

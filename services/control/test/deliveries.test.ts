@@ -222,7 +222,7 @@ describe("the delivery log's cache", () => {
   it("holds no more attempts than it may, the newest ones, and shows none that is too old (JN3)", async () => {
     const started = await start({ POSTHASTE_DELIVERY_LOG_ENTRIES: "3", POSTHASTE_DELIVERY_LOG_KEEP: "1h" });
     const old = attemptAt(30, { destinationId, startedAtMs: Date.now() - 3_700_000 });
-    // Newer than what other tests wrote.
+    // Newer than the attempts of other tests.
     await writer.attempts([old, ...[25, 24, 21, 22, 23].map((n) => attemptAt(n, { destinationId }))]);
     await eventually(async () => expect(await messages(started)).toEqual(["message-25", "message-24", "message-23"]));
   });

@@ -14,7 +14,7 @@ import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 const page = await readFile(new URL("../../../docs/control-api.md", import.meta.url), "utf8");
 const LOCAL_CONTROL = "http://127.0.0.1:8090";
 
-/** The shell blocks of the page; the first makes what the others use. */
+/** The shell blocks of the page; the first defines the variables and functions of the others. */
 const [definitions = "", ...blocks] = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
 
 /** The commands of a block. A line that begins with none goes on with the one before; comments are left out. */
@@ -55,17 +55,17 @@ const madeOnce = <T>(make: () => Promise<T>): (() => Promise<T>) => {
   };
 };
 
-/** The id of what a request makes. */
+/** The id of the resource that a request makes. */
 const idOf = async (path: string, input: object): Promise<string> => (await control.call("POST", path, input)).body.id;
 
-/** How to make what the page's variables name, by their names. */
+/** Functions that make the resources of the page's variables, by variable. */
 function makers(): Readonly<Record<string, () => Promise<string>>> {
   const source = madeOnce(() => idOf("/v1/sources", { name: "Web shop", kind: "web" }));
   const destination = madeOnce(async () => {
     const settings = { urls: [{ url: "http://127.0.0.1:1/hook" }] };
     return idOf("/v1/destinations", { type: "Webhooks", name: "Billing", sourceIds: [await source()], settings });
   });
-  /** That of a dead letter of the destination. */
+  /** The place of a dead letter of the destination. */
   const place = madeOnce(async () => {
     const destinationId = await destination();
     const writer = await createLogWriter(topics);
@@ -97,12 +97,12 @@ function makers(): Readonly<Record<string, () => Promise<string>>> {
 }
 
 /**
- * What the command's variables name, made anew for each command: some of the commands remove it. What a command does
- * not name is not made for it: of seventy commands, each would leave a slow replay that goes on beside the others.
+ * Makes the resources of the command's variables anew for each command, since some commands remove them. A command
+ * gets only the resources that it names: otherwise seventy commands would each leave a slow replay beside the others.
  */
 async function make(command: string): Promise<Readonly<Record<string, string>>> {
   const all = makers();
-  // Who asks for those finds one.
+  // A command that lists dead letters or deliveries finds one.
   if (/dead-letters|deliveries/.test(command)) await all["PLACE"]?.();
   const named = Object.keys(all).filter((name) => new RegExp(`\\$${name}\\b`).test(command));
   const made: Record<string, string> = {};
@@ -136,8 +136,8 @@ it.each(commands.filter(isEndless))("shows a command that goes on until it is en
   let seconds = 1;
   await eventually(async () => {
     const { exitCode, status, stderr } = await run(command.replace("-N", `-N --max-time ${seconds}`), made);
-    // A busy machine may have said nothing by then. What control refuses at once, since it reads nothing yet, is asked
-    // again as it was.
+    // A busy machine may have sent nothing by then. Control may also refuse a stream at once while it has read nothing
+    // yet; the test then repeats the same request.
     if (exitCode === 28) seconds *= 2;
     expect([exitCode, status, stderr]).toEqual([28, 200, expect.stringMatching(/timed out.* with \d+ bytes received/)]);
   });

@@ -143,7 +143,7 @@ describe("GET /v1/doctor", () => {
     // A registry that is slow has the check come to nothing.
     await eventually(async () => {
       const { state, findings } = await check("schemas");
-      // What of the rest no process under test has registered is missing too.
+      // Other schemas are missing too, where no process under test has registered them.
       expect(findings.map((each) => each.what)).toEqual(
         expect.arrayContaining([
           "The schema registry lacks the schema event of this version.",
