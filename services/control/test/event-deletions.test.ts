@@ -1,4 +1,4 @@
-/** Verdicts on what a deletion request stopped: which request, and what became of that. */
+/** Verdicts on records that a deletion request stopped: the request's name and its state since. */
 import { REVISION_HEADER } from "@posthaste/contracts/headers";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";
@@ -15,7 +15,7 @@ let sourceId: string;
 /** When the request `ticket-1` came. */
 let requestedAt: string;
 
-/** Writes an event of which the router wrote that its user is suppressed; `written` is what stands at its place. */
+/** Writes the router's report that an event's user is suppressed; `written` is the event at that offset. */
 async function stopEvent(messageId: string, written: Event): Promise<void> {
   const codec = await topics.openCodec<Event>("event");
   const [offsets] = await topicOffsets(topics.connection, topics.names.events);

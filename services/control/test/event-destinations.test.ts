@@ -62,7 +62,7 @@ beforeAll(async () => {
     ...{ destinationIds: [switched], firstOffset: null, integration: null },
   };
   await writer.unrouted({ sourceId, unroutedAtMs: receivedAtMs, events: [event] });
-  // Of each topic, that of the destinations too, everything was read.
+  // Control has read every topic to its end, the topic of the destinations too.
   await eventually(async () => {
     const causes = ["on", "off", "onAgain"].map(async (messageId) => {
       const { destinations } = (await verdictOn(messageId)).events[0];

@@ -1,4 +1,4 @@
-/** Verdicts on what ingest refused as a whole, what was purged, and what the log says too little or too much of. */
+/** Verdicts on refused requests, on purged events, and on events with too few or too many log entries. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
 import { shortName } from "@posthaste/core/routing/short-name";
 import { attemptAt, createLogWriter, deadLetterAt, type LogWriter, momentOf } from "@posthaste/testbed/log-writer";
@@ -37,7 +37,7 @@ beforeAll(async () => {
     activity(sourceId, {
       refused: { request_too_large: 3, too_many_requests: 2 },
       samples: [
-        // Ingest shortens what it tells.
+        // Ingest shortens the message ids in its report.
         refusal(2, { messageIds: ["too-large", "beside-it", shortName(LONG_ID)] }),
         refusal(3, { status: 429, code: "too_many_requests", messageIds: ["sent-again"] }),
         refusal(8, { status: 429, code: "too_many_requests", messageIds: ["taken-before"] }),

@@ -12,7 +12,7 @@ import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
 const RETRY_MS = 10_000;
 const OTHERS = 5000;
-/** Whose the records are: with letters that no name of a topic has by chance, whose end is of hexadecimal digits. */
+/** The user of the records. A topic name ends in hexadecimal digits, so it has these letters never by chance. */
 const USER = "lovelace";
 const LONG_ID = `long-${"x".repeat(400)}`;
 

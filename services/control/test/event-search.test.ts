@@ -1,4 +1,4 @@
-/** Events by user, name, source and time, out of what the services wrote. */
+/** Search for events by user, name, source and time, in the records of the services. */
 
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
@@ -60,7 +60,7 @@ beforeAll(async () => {
     ),
   });
   await writer.attempts([attemptAt(1, { messageId: "long", sourceId, userKey: shortName(LONG_USER) })]);
-  // Of each topic what was written last.
+  // Control has read the last record of each topic.
   await eventually(async () => {
     const last = [LONG_USER, "dan", "ada"].map(async (userId) => (await search({ userId, limit: "50" })).data);
     const [long, dan, ada] = await Promise.all(last);
@@ -118,7 +118,7 @@ describe("the search for events", () => {
     [{ userId: "ada", sourceId: "src_2" }, ["elsewhere"]],
     [{ userId: "ada", since: momentOf(14), until: momentOf(20) }, ["died", "elsewhere"]],
     [{ userId: LONG_USER }, ["long"]],
-    // What a name begins with is no name.
+    // The beginning of a name is no match.
     [{ userId: "ad" }, []],
     [{ event: "Signed" }, []],
   ])("takes %j", async (query, found) => {

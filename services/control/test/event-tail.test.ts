@@ -114,7 +114,7 @@ describe("the events of a source that is watched", () => {
     await send(0, "a");
     await send(1, "b");
     await eventually(() => expect(idsOf(watched).toSorted()).toEqual(["a", "b"]));
-    // What the reader of partition 0 knows of the end is what it was when it began.
+    // The reader of partition 0 knows only the end offset from its own start.
     await send(0, "fails once");
     await eventually(() => expect(faults).toBe(1));
     await send(1, "c");
@@ -166,7 +166,7 @@ describe("the events of a source that is watched", () => {
     const watched = await tail.watch(sourceId, signal);
     await send(0, "a");
     await eventually(() => expect(asked).toBeGreaterThan(1));
-    // Only what failed has the readers begin again.
+    // Only a failure restarts the readers.
     expect([idsOf(watched), begun]).toEqual([[], 1]);
     await sendValues(1, [Buffer.from("fault")]);
     await eventually(() => expect([faults, begun]).toEqual([1, 2]));
@@ -215,7 +215,7 @@ describe("a question for a source's newest events", () => {
     await eventually(() => expect(asking.clients.size).toBeGreaterThan(0));
     now = 30_001;
     ended.abort();
-    // Its timer runs after those of the other two.
+    // Its timer runs after the timers of the other two tails.
     await eventually(() => expect(asking.clients.size).toBe(0));
     await eventually(() => expect(leaving.clients.size).toBeGreaterThan(0));
     await send(0, "a");

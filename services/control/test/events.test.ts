@@ -1,4 +1,4 @@
-/** "Why did this event not arrive?", asked of a control that read what the services wrote. */
+/** "Why did this event not arrive?", asked of a control that has read the records of the services. */
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
 import type { UnroutedEvent } from "@posthaste/core/routing/unrouted-event";
 import {
@@ -20,7 +20,7 @@ let writer: LogWriter;
 /** Connected to a source, and off. */
 let off: { readonly id: string; readonly sourceId: string };
 
-/** Of what waits for a retry. */
+/** The due time of a delivery that waits for a retry. */
 const DUE = new Date(Date.now() + 3_600_000).toISOString();
 const HOOK = "https://a.example/hook";
 const failing = {
@@ -134,7 +134,7 @@ beforeAll(async () => {
     ]) {
       expect((await control.call("GET", `/v1/events/${messageId}`)).body.cause).toBe(cause);
     }
-    // It has read all that was written, so that what it does not know is not there.
+    // Control has read all records: an event that it does not know does not exist.
     expect((await control.call("GET", "/v1/events/never-seen")).body.complete).toBe(true);
     // How its destination stood is read from a topic of its own.
     expect((await control.call("GET", "/v1/events/off")).body.sentence).toContain(" since ");
@@ -190,7 +190,7 @@ describe("the verdict on an event", () => {
 
   it("names what was delivered, and apart from it the repeat that was not", async () => {
     const { cause, events } = await verdictOn("took");
-    // A repeat is no worse than what it repeats was, but it is what somebody who looks for it has to hear of.
+    // A repeat is no worse than its original, but somebody who looks for the event must learn of the repeat.
     expect(cause).toBe("duplicate_of");
     expect(events.map((event: { cause: string }) => event.cause)).toEqual(["duplicate_of", "delivered"]);
     expect(events[0].sentence).toContain("sent this message id before, at 1:12 of the events.");
@@ -267,7 +267,7 @@ describe("the verdict on an event", () => {
       "attempt",
       "dead_letter",
     ]);
-    // Words for whoever sent it; names and numbers stand apart.
+    // Words for the event's sender; names and numbers stand apart.
     expect(events[0].timeline.map(({ detail, note }: { detail: string; note: string }) => [detail, note])).toEqual([
       ["the call was accepted", null],
       ["to be sent", "by the configuration up to 4"],

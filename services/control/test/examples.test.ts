@@ -1,4 +1,4 @@
-/** Every example of `/openapi.json`, tried: what it asks works, and what is answered looks as it says. */
+/** Tries every example of `/openapi.json`: the request succeeds, and the answer has the shape of the example. */
 
 import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -61,7 +61,7 @@ async function makeReplay(): Promise<string> {
   });
 }
 
-/** What stands in the examples for something that there has to be, and how that is made. */
+/** Ids in the examples that need a real resource, each with a function that makes the resource. */
 const MADE: Readonly<Record<string, () => Promise<string>>> = {
   src_4k2v8m1n0p3q5r7s: makeSource,
   dst_4k2v8m1n0p3q5r7s: makeDeadDestination,
@@ -74,7 +74,7 @@ const MADE: Readonly<Record<string, () => Promise<string>>> = {
   "4k2v8m1n0p3q5r7s4k2v8m1n0p3q5r7s": async () => (await post("/v1/session/link")).link.split("=")[1],
 };
 
-/** What has to be done before, where that is more. */
+/** Further steps before the request of an operation. */
 const BEFORE: Readonly<Record<string, (asked: Asked) => Promise<unknown>>> = {
   switchSecret: ({ path }) => nameNext(path),
   undoRotation: ({ path }) => nameNext(path),
@@ -138,7 +138,7 @@ function described(operationId: string): DescribedOperation {
   return found;
 }
 
-/** The request of an example, with what it names made for it. */
+/** The request of an example; makes the resources that the request names. */
 async function requestOf(operationId: string): Promise<Asked> {
   const { method, path, parameters = [], requestBody } = described(operationId);
   const of = (place: string) =>
@@ -160,14 +160,14 @@ async function ask(asked: Asked): Promise<Answer> {
   return control.call(asked.method, asked.path, asked.body, await signedIn(asked));
 }
 
-/** Of what only a session can ask: its cookie. */
+/** Headers with a session's cookie, for the operation that only a session can request. */
 async function signedIn({ operationId }: Asked): Promise<Record<string, string>> {
   if (operationId !== "endSession") return {};
   const { headers } = await control.call("POST", "/v1/session", { token: ADMIN_TOKEN });
   return { authorization: "", cookie: headers.get("set-cookie")?.split(";")[0] ?? "", origin: control.url };
 }
 
-/** Fields and their kinds; what is null or empty says nothing. */
+/** Compares the fields and their types; a null or empty value fits anything. */
 function fits(value: unknown, example: unknown): boolean {
   if (value === null || example === null) return true;
   if (Array.isArray(value) || Array.isArray(example)) {

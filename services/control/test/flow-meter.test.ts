@@ -1,4 +1,4 @@
-/** What the look at the flow asks the brokers, time after time. */
+/** The requests to the brokers by the repeated look at the flow. */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -16,7 +16,7 @@ afterEach(() => {
   for (const meter of opened.splice(0)) meter.close();
 });
 
-/** A meter that looks as fast as it can, and what it asks: of each look its commits, and whether it failed. */
+/** A meter that looks as fast as it can, and a log of its requests, with one for each look and each failure. */
 function openMeter({ failingLook = 0 }: { readonly failingLook?: number } = {}) {
   const { connection, names } = topics;
   const asked: ("list" | "commits" | "client" | "failed")[] = [];

@@ -1,6 +1,6 @@
 /**
- * Delivery processes that are gone, and those whose clock is off, over what they say in a real topic. Rules: HB1 and
- * HB4 of health-book.ts.
+ * Delivery processes that are gone, and processes whose clock is off, by their heartbeats in a real topic. Rules: HB1
+ * and HB4 of health-book.ts.
  */
 import type { HealthRecord } from "@posthaste/core/health/health-record";
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
@@ -50,7 +50,7 @@ const healthOf = (id: string) => read(`/v1/health/destinations/${id}`);
 const failure = (atMs: number) => ({ atMs, outcome: "retryable", status: 503, error: null, durationMs: 12 }) as const;
 
 /**
- * The runner looks for what is over when a plan of some dead letters was made, where its last look was a minute ago.
+ * Makes a plan of some dead letters. The runner then looks for expired records if its last look was a minute ago.
  */
 async function wakeRunner(): Promise<void> {
   const { body } = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
@@ -100,7 +100,7 @@ it("HB1: one without a word for a minute counts no more, and is removed after an
   control = await startTestControl(topics, { clock });
   const keys = [`${id}:killed`, "process:killed"];
   await eventually(async () => {
-    // The runner may have looked already, before control had read what the process said.
+    // The runner may have looked already, before control had read the process's records.
     aheadMs += 2 * MINUTE_MS;
     await wakeRunner();
     expect(removed).toEqual(expect.arrayContaining(keys));

@@ -1,4 +1,4 @@
-/** Says of destinations what delivery processes say. */
+/** Writes the health of destinations as delivery processes report it. */
 import { destinationHealthKey, processHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthOfUrl, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
 import { LATENCY_BUCKETS } from "@posthaste/core/health/latency-counts";
@@ -15,7 +15,7 @@ export interface HealthWriter {
   readonly sayProcess: (instance: string, process?: Partial<ProcessHealth>, atMs?: number) => Promise<void>;
 }
 
-/** What a process says that counted nothing. */
+/** The report of a process that counted nothing. */
 export const NO_HEALTH: DestinationHealth = {
   ...{ countedSinceMs: 0, delivered: 0, retryable: 0, permanent: 0, deferred: {} },
   latencies: new Array(LATENCY_BUCKETS).fill(0),

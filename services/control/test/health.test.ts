@@ -1,5 +1,5 @@
 /**
- * The health of destinations and the status, over what delivery processes say in a real topic. Rules: HB1 of
+ * The health of destinations and the status, by the reports of delivery processes in a real topic. Rules: HB1 of
  * health-book.ts, HJ1 of health-state.ts.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -49,7 +49,7 @@ afterAll(async () => {
   for (const each of folders) await rm(each, { recursive: true });
 });
 
-/** For what control keeps from its next start on. */
+/** Makes a new data folder for control, used from its next start on. */
 async function useNewFolder(): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), "posthaste-health-"));
   folders.push(folder);
@@ -305,7 +305,7 @@ describe("the status", () => {
   });
 });
 
-/** What the read model's file has of a destination; control must have ended. */
+/** A destination's minutes in the read model's file; control must have ended. */
 function heldMinutes(destinationId: string): readonly unknown[] {
   const database = new DatabaseSync(join(folder, "delivery-log.sqlite"));
   const rows = database
@@ -347,7 +347,7 @@ describe("what was counted over time", () => {
     for (const more of ["", "&step=5m", "&step=15m", "&step=1h"]) {
       await eventually(async () => expect(sums(await series("outcomes", more))).toEqual([40, 3, 2, 7]));
     }
-    // What is asked for may reach into the hour before.
+    // The requested range may reach into the hour before.
     const { data: hours } = await series("latency", "&step=1h");
     const [latency, ...others] = hours.filter(({ p50Ms }: { p50Ms: number | null }) => p50Ms !== null);
     expect([latency.p50Ms > 60, latency.p99Ms < 111, others]).toEqual([true, true, []]);

@@ -1,4 +1,4 @@
-/** What holds for every request, whatever it asks: its id, the methods of its path, when to come again. */
+/** Rules for every request, of any operation: its id, the methods of its path, the time of a retry. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
@@ -12,7 +12,7 @@ useControl();
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const REQUEST_ID = /^req_[0-9a-z]{16}$/;
 
-/** What the server writes for these bytes, until it ends the connection. */
+/** All bytes that the server writes in answer to these, until it ends the connection. */
 async function answerTo(bytes: string): Promise<string> {
   const { hostname, port } = new URL(control.url);
   const socket = connect(Number(port), hostname);

@@ -14,7 +14,7 @@ const PATHS = [
   ["GET", "/v1/sources"],
   ["POST", "/v1/destinations"],
 ] as const;
-/** Of what may be a guess: ten a minute would shut out the address, for other files too. */
+/** The path for tokens that may be guesses: ten guesses a minute would shut out the address, for other files too. */
 const ONE_PATH = PATHS.slice(0, 1);
 
 describe("a token", () => {
@@ -206,7 +206,7 @@ describe("/readyz", () => {
     const service = await startReceiver();
     service.script("/readyz", { status: 200, body: '{"ready":true,"checks":{"tables":true}}' });
     const ready = await startTestControl(topics, { readyUrls: `ingest=${service.url}/readyz` });
-    // On a busy machine what is asked may not answer in time.
+    // On a busy machine the service may not answer in time.
     await eventually(async () => {
       const response = await fetch(`${ready.url}/readyz`);
       const checks = { tables: true, brokers: true, deliveryLog: true, ingest: true };

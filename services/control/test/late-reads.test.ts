@@ -1,6 +1,6 @@
 /**
- * Rules: NH1 of late-records.ts and CS3 of token-callers.ts, over two control processes, of which one has not read
- * what the other wrote when it is asked about it.
+ * Rules: NH1 of late-records.ts and CS3 of token-callers.ts, over two control processes. When the second is asked
+ * about a record of the first, the second has not read the record yet.
  */
 
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
