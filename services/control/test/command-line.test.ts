@@ -1,6 +1,6 @@
 /**
  * The command line against a real control. The first commands of each kind run like a person's, each in a process of
- * its own. The kinds are: a query, a change, a read of input, a refusal, a watch of a long operation, a download.
+ * its own. The kinds are: a query, a change, a read of input, a refusal, a watch of an operation, a download.
  * One process runs all others.
  */
 import { fileURLToPath } from "node:url";

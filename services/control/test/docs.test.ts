@@ -98,7 +98,7 @@ function makers(): Readonly<Record<string, () => Promise<string>>> {
 
 /**
  * Makes the resources of the command's variables anew for each command, since some commands remove them. A command
- * gets only the resources that it names: otherwise seventy commands would each leave a slow replay beside the others.
+ * gets only the resources that it names. Otherwise each of seventy commands would leave a slow replay beside others.
  */
 async function make(command: string): Promise<Readonly<Record<string, string>>> {
   const all = makers();

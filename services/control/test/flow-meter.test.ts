@@ -16,7 +16,7 @@ afterEach(() => {
   for (const meter of opened.splice(0)) meter.close();
 });
 
-/** A meter that looks as fast as it can, and a log of its requests, with one for each look and each failure. */
+/** A meter that looks as fast as it can, and its requests: once a look its commits, and its failure if any. */
 function openMeter({ failingLook = 0 }: { readonly failingLook?: number } = {}) {
   const { connection, names } = topics;
   const asked: ("list" | "commits" | "client" | "failed")[] = [];

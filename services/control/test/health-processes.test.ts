@@ -50,7 +50,7 @@ const healthOf = (id: string) => read(`/v1/health/destinations/${id}`);
 const failure = (atMs: number) => ({ atMs, outcome: "retryable", status: 503, error: null, durationMs: 12 }) as const;
 
 /**
- * Makes a plan of some dead letters. The runner then looks for expired records if its last look was a minute ago.
+ * Makes a plan of some dead letters. The runner then removes outdated records if its last look was a minute ago.
  */
 async function wakeRunner(): Promise<void> {
   const { body } = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });

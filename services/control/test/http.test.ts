@@ -14,7 +14,7 @@ const PATHS = [
   ["GET", "/v1/sources"],
   ["POST", "/v1/destinations"],
 ] as const;
-/** The path for tokens that may be guesses: ten guesses a minute would shut out the address, for other files too. */
+/** The path for tokens that may be guesses. Ten guesses a minute shut out the address, for other files too. */
 const ONE_PATH = PATHS.slice(0, 1);
 
 describe("a token", () => {

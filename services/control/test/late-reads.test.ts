@@ -30,7 +30,7 @@ afterAll(async () => {
   await topics.remove();
 });
 
-/** What the first process makes, as its answer has it. */
+/** Makes a resource at the first process, and returns the body of the answer. */
 async function make(path: string, body: object): Promise<Answer["body"]> {
   const answer = await first.call("POST", path, body);
   if (answer.status > 299) throw new Error(answer.text);
@@ -52,7 +52,7 @@ async function makePlan(purpose: "replay" | "purge"): Promise<Answer["body"]> {
 
 interface Case {
   readonly make: () => Promise<Answer["body"]>;
-  /** What the other process is asked. */
+  /** The request to the other process. */
   readonly asks: (made: Answer["body"]) => readonly [method: string, path: string, body?: unknown];
   readonly status: number;
 }
@@ -171,7 +171,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Asks again while the answer says that a projection is not read yet, which is not about what was made. */
+/** Repeats a request while a projection is not read yet: such an answer says nothing of the new record. */
 async function whenRead(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();

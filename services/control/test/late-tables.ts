@@ -31,7 +31,7 @@ export function withLateTables(original: TableModule): TableModule {
   return { ...original, createTable };
 }
 
-/** What `start` starts has tables that can be held back. */
+/** Runs `start`; all tables that it opens can be held back. */
 export async function withLateReading<T>(start: () => Promise<T>): Promise<T> {
   areLate = true;
   try {

@@ -1,4 +1,4 @@
-/** Every list of the API, and what each does with the cursor of each other one. */
+/** Every list of the API, with its own cursor and with the cursors of all other lists. */
 import { encodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
 import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -32,7 +32,7 @@ beforeAll(async () => {
     .map(({ path }) => path.replace("{id}", "del-1"));
   await makeTwoOfEach();
   for (const path of lists) {
-    // What is read from topics is there a moment after it was written.
+    // A list shows a topic's record a moment after the record was written.
     await eventually(async () => {
       const { body } = await control.call("GET", `${path}?limit=1`);
       expect([path, body.nextCursor]).toEqual([path, expect.any(String)]);
@@ -85,7 +85,7 @@ const ask = (path: string, cursor: string) =>
 it("every list goes on from its own cursor", async () => {
   expect(cursors.size).toBeGreaterThan(15);
   for (const [path, cursor] of cursors) {
-    // A list is complete once control has read what came since, of the replays' own deliveries too.
+    // A list is complete once control has read all newer records, the deliveries of replays too.
     await eventually(async () => {
       const { status, body } = await ask(path, cursor);
       expect([path, status, body]).toEqual([path, 200, expect.objectContaining({ complete: true })]);

@@ -1,4 +1,4 @@
-/** What ends a stream, and how many there may be. */
+/** The ends of streams, and the limit of open streams. */
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TestControl } from "./control.ts";

@@ -14,7 +14,7 @@ export interface LiveClient {
   readonly headers: IncomingMessage["headers"];
   /** All that came. */
   readonly events: readonly LiveEvent[];
-  /** Those of one topic. */
+  /** The events of one topic, without their ids. */
   // biome-ignore lint/suspicious/noExplicitAny: see `data`
   readonly rows: (topic: string) => any[];
   /** Of the last event. */

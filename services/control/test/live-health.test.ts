@@ -127,7 +127,7 @@ it("LH2: goes on at the other process with what changed meanwhile, and with noth
 
 it("LH3: goes on at a process that was restarted, with each destination once", async () => {
   const id = idOf("Changes");
-  // Those that are open by what was said before change by time alone, a minute after it was said.
+  // Destinations open by earlier reports would change by time alone, a minute after those reports.
   for (const name of ["Other", "Stands still"]) {
     await health.say("one", idOf(name), { urls: [urlHealth(URL_A)] }, clock.nowMs());
   }

@@ -20,7 +20,7 @@ let two: TestControl;
 let clients: LiveClient[] = [];
 /** Of the messages that a test writes. */
 let written: string[] = [];
-/** What was written last to each partition: a message, and the dead letter behind it. */
+/** The last records of each partition: a message, and the dead letter behind it. */
 const lastWritten = new Map<number, { readonly message: string; readonly deadLetter: string }>();
 let tests = 0;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   tests += 1;
   written = [];
-  // A stream begins where its process has read to, so what the tests before wrote is read by both.
+  // A stream begins at its process's position, so both processes first read the records of earlier tests.
   for (const { message, deadLetter } of lastWritten.values()) {
     for (const control of [one, two]) {
       await eventually(async () => {
@@ -90,7 +90,7 @@ const messagesOf = (topic: string) => clients.flatMap((each) => each.rows(topic)
 async function expectAllOnce(): Promise<void> {
   await eventually(() => expect(new Set(messagesOf("deliveries")).size).toBe(written.length));
   await eventually(() => expect(messagesOf("dead-letters").length).toBeGreaterThan(0));
-  // What would come twice comes before what is written now.
+  // A repeat would come before the records that are written now.
   for (const partition of [0, 1]) {
     await write(1, partition);
     const { message = "", deadLetter = "" } = lastWritten.get(partition) ?? {};
@@ -150,9 +150,9 @@ describe("a stream goes on, and has everything once,", () => {
       const { body } = await one.call("GET", `/v1/deliveries?messageId=${written.at(-1)}`);
       expect(body.data).toHaveLength(1);
     });
-    // What the proxy had passed on before it held, as the first dead letter, may have come after.
+    // Events that the proxy passed on before it held, such as the first dead letter, may have come later.
     expect([stalled.rows("deliveries").length, stalled.ended()]).toEqual([2, null]);
-    // Whoever misses the beat closes the connection: what would come to it still came to nobody.
+    // A client that misses the heartbeat closes the connection: no client got the events still on their way.
     stalled.cut();
     await open(two.url, ALL, stalled.lastId());
     await write(1);

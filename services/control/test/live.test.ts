@@ -162,7 +162,7 @@ describe("the stream", () => {
     );
     await writer.attempts([attemptAt(9, { messageId: `end-${filter}`, destinationId: "dst_none" })]);
     await until(all, `end-${filter}`);
-    // It is written by now; what comes on another connection may come a moment later.
+    // All is written by now; an event on another connection may come a moment later.
     await eventually(() => expect(idsOf(client)).toEqual(expected.map((n) => `message-${n}`)));
   });
 

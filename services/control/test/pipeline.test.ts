@@ -1,4 +1,4 @@
-/** What control finds of an event that nothing is written down of yet: in the topics, before the router or delivery. */
+/** Control's search for an event without a log entry: in the topics, before the router or delivery. */
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Event } from "@posthaste/core/event/event";
 import { plainEvent } from "@posthaste/core/event/plain-event";

@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const get = async (id: string) => (await control.call("GET", `/v1/replays/${id}`)).body;
 
-/** A replay in whose middle another process joins; answers it as it ended, and what it sent. */
+/** Runs a replay that another process joins midway; answers its final state and its sent deliveries. */
 async function replayThroughRebalance() {
   const planned = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true, destinationId });
   const id: string = planned.body.plan;

@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  // What the tests before sent, and did not wait for, comes to none that follows.
+  // Deliveries that an earlier test sent without waiting reach no later test.
   const offsets = await topicOffsets(topics.connection, topics.names.deliveries);
   await eventually(() => expect(read).toBe(offsets.reduce((sum, { end }) => sum + end, 0)));
   seen.length = 0;
@@ -93,7 +93,7 @@ async function cancel(id: string) {
   });
 }
 
-/** Asks for a replay of what was replayed before too, and waits for its end. */
+/** Requests a replay, of dead letters replayed before too, and waits for its end. */
 async function replay(filter: object): Promise<Record<string, unknown>> {
   const { status, body } = await control.call("POST", "/v1/dead-letters/replay", { again: true, ...filter });
   expect(status).toBe(202);
@@ -245,7 +245,7 @@ describe("what is left out", () => {
     const { replayed, leftOut } = done as { replayed: number; leftOut: { destinationOff: number } };
     expect(done).toMatchObject({ state: "done", matched: 12, leftOutSince: { destinationOff: 12 - replayed } });
     expect([replayed < 12, leftOut.destinationOff]).toEqual([true, 12 - replayed]);
-    // What was not sent was not replayed.
+    // Dead letters that were not sent do not count as replayed.
     await control.call("PATCH", `/v1/destinations/${id}`, { enabled: true });
     const rest = (await plan({ destinationId: id })).body;
     expect(rest).toMatchObject({ matched: 12 - replayed, leftOut: { replayedBefore: replayed } });

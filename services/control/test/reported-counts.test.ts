@@ -1,4 +1,4 @@
-/** Rule: CT1 of reported-counts.ts, over the real broker: what one process counts is reported by another. */
+/** Rule: CT1 of reported-counts.ts, over the real broker: another process reports the counts of one process. */
 
 import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -13,7 +13,7 @@ let other: TestControl;
 
 beforeAll(async () => {
   topics = await createTestTopics("control");
-  // Whoever counts waits for its answer: no count is over before it is given up.
+  // A count waits for the silent registry's answer: no count ends before its caller gives up.
   const registry = silenceable(topics.openCodec, "dead-letter");
   const start = () => startTestControl({ ...topics, openCodec: registry.openCodec });
   [first, other] = await Promise.all([start(), start()]);

@@ -4,7 +4,7 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 
-/** Of what a setting is; Kafka's code. */
+/** Kafka's code of the resource type topic, for a change of its settings. */
 const KAFKAS_TOPIC = 2;
 
 let topics: TestTopics;
@@ -39,7 +39,7 @@ async function quarantine(
   return `${topic}/0/${offset}`;
 }
 
-/** What a call answers that leaves nothing for another. */
+/** The answer to a call that leaves no place for a next call. */
 const answerOf = (matched: number, reproduced: number, refusedPlaces: readonly string[] = []) => ({
   ...{ matched, reproduced, refused: refusedPlaces.length, refusedPlaces, nextCursor: null },
 });

@@ -62,7 +62,7 @@ async function makeDestination(settle: "any" | "each", enabled = true): Promise<
   return (await control.call("POST", "/v1/destinations", input)).body.id;
 }
 
-/** What the router wrote of the event. */
+/** Writes the router's delivery of the event, and returns the delivery. */
 async function routed(messageId: string, differing: Partial<Delivery> = {}): Promise<Delivery> {
   const delivery: Delivery = {
     ...{ messageId, sourceId, destinationId, type: "track", receivedAtMs: 1_764_000_000_000, configOffset: 0 },
@@ -81,7 +81,7 @@ async function write(topic: string, delivery: Delivery, progress = NO_PROGRESS):
   await topics.producer.send([{ topic, key, value: codec.encode(delivery), headers, partition: 0 }]);
 }
 
-/** The attempt at what stands at an offset of partition 0, as delivery logs it. */
+/** Logs the attempt at a delivery, by its offset in partition 0, as the delivery service does. */
 async function attempted(delivery: Delivery, n: number, at: Parameters<typeof attemptAt>[1] = {}): Promise<void> {
   const { messageId, destinationId: id, sourceId: source, originPartition, originOffset } = delivery;
   const place = { recordPartition: 0, recordOffset: await offsetOf(messageId) };

@@ -1,4 +1,4 @@
-/** What a source sent lately, and a call to try it with. */
+/** The recent calls of a source, and a sample call to try the source. */
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
 import type { Event } from "@posthaste/core/event/event";
 import { eventKey } from "@posthaste/core/routing/partition-key";

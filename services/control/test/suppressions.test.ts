@@ -50,7 +50,7 @@ afterAll(async () => {
 const suppressedAt = async (userId: string): Promise<string[]> =>
   (await control.call("GET", `/v1/suppressions?userId=${userId}`)).body.sourceIds;
 
-/** Message ids of the rows of an export, and what its trailer says. */
+/** Message ids of the rows of an export, and its trailer's value. */
 async function exported(format: string, more = ""): Promise<{ ids: string[]; leftOut: string | undefined }> {
   const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
   const answer = Promise.withResolvers<IncomingMessage>();
@@ -95,7 +95,7 @@ describe("a request that suppresses", () => {
   });
 
   it("does not wait again for a request that this process carried out as long ago", async () => {
-    // Again where the machine stood still: whoever waits, waits each time.
+    // The call is repeated where the machine stood still: a control that waits would wait each time.
     await eventually(async () => {
       const fromMs = performance.now();
       await control.call("POST", "/v1/deletions", { id: "one", userIds: ["gone", "left"], suppress: true });

@@ -16,7 +16,7 @@ const OLD_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ";
 
 let topics: TestTopics;
 
-/** What a follower gives to its store at a time. */
+/** One call of the store by a follower, with the next offset. */
 interface StoreTake {
   readonly next: number;
 }
@@ -76,7 +76,7 @@ it("takes half a megabyte of a partition at once, however much waits there", asy
   try {
     await eventually(() => expect(taken.at(-1)?.next).toBe(end + count));
     expect(Math.max(...watch.fetches.map(({ maxBytes }) => maxBytes))).toBe(512 * 1024);
-    // A batch each: more than one of them is more than what may come at once.
+    // One batch in each call: two batches exceed the limit of a fetch.
     expect(taken.map(({ next }) => next)).toEqual(Array.from({ length: count }, (_, index) => end + index + 1));
   } finally {
     await follower.close();

@@ -1,4 +1,4 @@
-/** Uploads of audiences as tests make them, and what tells one audience from the one of its name before. */
+/** Uploads of audiences for tests, and the revision that tells an audience from an earlier one of its name. */
 import { request } from "node:http";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";

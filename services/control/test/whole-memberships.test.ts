@@ -1,4 +1,4 @@
-/** A second sync of a whole membership: what changed is told, once each, and nothing else. */
+/** A second sync of a whole membership writes one identify for each change, and no other. */
 import type { Event } from "@posthaste/core/event/event";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
