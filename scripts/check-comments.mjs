@@ -20,7 +20,6 @@ const LIMITS = {
   "packages/configuration": 8,
   "packages/dead-letters": 11,
   "packages/deletions": 14,
-  "packages/http-kit": 15,
   "packages/pipeline": 14,
   "packages/read-model": 11,
   "services/control": 15,

@@ -1,8 +1,8 @@
-/** The sender of a request, and the rules of who may ask. */
+/** The sender of a request, and the rules of access to operations. */
 import type { Caller } from "@posthaste/core/access/author";
 import type { Scope } from "@posthaste/core/access/scope";
 
-/** The parts of a request's head that tell who sends it. */
+/** The parts of a request's head that identify its sender. */
 export interface RequestHead {
   readonly method: string;
   /** The peer's IP address. */
@@ -17,12 +17,12 @@ export interface RequestHead {
 }
 
 /**
- * What an operation asks of its caller: a scope; `any`, which every token satisfies; or `none`, for which no token is
- * needed. Where a dry run has a scope of its own, that scope is enough for a body with `dryRun`.
+ * The scope that an operation requires. Every token satisfies `any`; `none` requires no token. A dry run may have a
+ * scope of its own, which is enough for a body with `dryRun`.
  */
 export type Need = Scope | "any" | "none" | { readonly scope: Scope; readonly dryRun: Scope };
 
-/** The rules of who may ask, as the server needs them. */
+/** The rules of access to operations, as the server needs them. */
 export interface Callers {
   /** Keyed by operation. */
   readonly needs: Readonly<Record<string, Need>>;

@@ -29,7 +29,7 @@ export type IdPrefix =
   | "ses"
   | "rcv";
 
-/** An id such as `src_4k2v…`: 80 random bits behind a prefix that says what it names. */
+/** Creates an id such as `src_4k2v…`: the prefix of the named thing's kind, then 80 random bits. */
 export function createId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(16)}`;
 }

@@ -16,7 +16,7 @@ function problemOf(schema: z.ZodType, value: unknown): Problem | undefined {
   }
 }
 
-/** What the caller is told of the input; undefined where it is taken. */
+/** The error message for the input; undefined for a valid input. */
 const refusalOf = (schema: z.ZodType, value: unknown) => problemOf(schema, value)?.message;
 
 it("names a field that is not known, and those that are", () => {
@@ -48,11 +48,11 @@ const SCHEMAS = {
   sourcePatch,
   writeKeyRotationInput,
 };
-/** How zod begins what it says itself. */
+/** The beginnings of zod's own error messages. */
 const ZODS_WORDS = /Invalid |Unrecognized |Too (?:big|small)|received |NaN/;
 const CALLERS_WORDS = /"(?:[^"\\]|\\.)*"/g;
 
-/** What is said of each fault, without the caller's own words: the fault's place and what stands in quotation marks. */
+/** The message of each fault without the caller's own words: neither the fault's place nor any quoted text. */
 function saidOfFaults(schema: z.ZodType, value: unknown): string {
   const errors = problemOf(schema, value)?.errors ?? [];
   return errors.map(({ message }) => message.replaceAll(CALLERS_WORDS, '""')).join("; ");

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 
-/** Zod's names of types as a person names what is expected. */
+/** The plain words for the expected type, by zod's name of the type. */
 const EXPECTED: Readonly<Record<string, string>> = {
   string: "text",
   number: "a number",

@@ -1,4 +1,4 @@
-/** JSON bodies: the parser keeps what they hold out of its errors, and refuses the key that would set a prototype. */
+/** JSON bodies: the parser keeps their content out of its errors, and refuses the key that would set a prototype. */
 import type { FastifyInstance } from "fastify";
 import { Problem } from "./problem.ts";
 

@@ -9,7 +9,7 @@ import { endWithAnswer } from "./last-answer.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A connection whose client never ends, and what was written onto it. */
+/** A connection whose client never ends, and the texts written onto it. */
 function openConnection(): { readonly socket: Socket; readonly written: string[] } {
   const written: string[] = [];
   const socket = new Duplex({

@@ -3,8 +3,8 @@ import type { Socket } from "node:net";
 import { dropRest } from "@posthaste/runtime/wire-pieces";
 
 /**
- * How long, in ms, the connection stays open after its last answer, dropping unread what the client still sends. If
- * control closed it at once, the client's system would report a reset and lose the answer.
+ * The time, in ms, for which a connection stays open after its last answer. Further bytes of the client are dropped
+ * unread. If control closed the connection at once, the client's system would report a reset and lose the answer.
  */
 const LINGER_MS = 5000;
 

@@ -4,7 +4,7 @@
  */
 import { invalidInput, type Problem } from "./problem.ts";
 
-/** What an operation is asked, with the list's own cursor. Throws a Problem for a cursor that it did not answer. */
+/** Returns the query with the list's own cursor. Throws a Problem for a cursor that the operation did not answer. */
 export function withOwnCursor<Query extends object>(operation: string, query: Query): Query {
   if (!("cursor" in query) || typeof query.cursor !== "string") return query;
   const name = `${operation}.`;
@@ -12,7 +12,7 @@ export function withOwnCursor<Query extends object>(operation: string, query: Qu
   return { ...query, cursor: query.cursor.slice(name.length) };
 }
 
-/** What an operation answers, with the cursor as its caller has it. */
+/** Returns the operation's answer with the cursor as its caller has it. */
 export function withNamedCursor(operation: string, body: unknown): unknown {
   if (typeof body !== "object" || body === null || !("nextCursor" in body)) return body;
   const { nextCursor } = body;

@@ -1,4 +1,4 @@
-/** Rules: those of long-requests.ts, and LV4 of live-stream.ts. */
+/** Tests the rules of long-requests.ts, and LV4 of live-stream.ts. */
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -8,7 +8,7 @@ import { LEAST_BYTES_PER_SECOND, LongRequests, PACE_AFTER_MS, STALL_MS } from ".
 beforeEach(() => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));
 afterEach(() => vi.useRealTimers());
 
-/** As much of a response as is looked at; `takes` says whether its client has taken what was written. */
+/** The part of a response that the code reads; `takes` says whether its client has taken the written bytes. */
 class FakeResponse extends EventEmitter {
   takes = true;
   destroyed = false;

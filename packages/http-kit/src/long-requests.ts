@@ -5,7 +5,7 @@
  * LQ1  A caller has at most `MOST_OF_CALLER` long requests at a time and all callers together at most `MOST`; a further
  *      one is refused. Routes that watch count their own.
  * LQ2  A long request goes on only while its caller's token and session live: four times a second the server asks.
- * LQ3  A client that takes nothing of what waits for it for `STALL_MS` is cut off. So is one that, after
+ * LQ3  A client that takes none of the bytes waiting for it for `STALL_MS` is cut off. So is a client that, after
  *      `PACE_AFTER_MS` of being waited for, has taken fewer than `LEAST_BYTES_PER_SECOND`.
  */
 import type { ServerResponse } from "node:http";
@@ -81,7 +81,7 @@ export function boundResponse(response: ServerResponse, mayGoOn: () => boolean):
   response.once("close", () => clearInterval(looking));
 }
 
-/** The bytes that the connection took so far, those of requests before included. */
+/** The number of bytes that the connection has taken so far, for earlier requests too. */
 function takenBytes({ socket }: ServerResponse): number {
   return socket === null ? 0 : socket.bytesWritten - socket.writableLength;
 }

@@ -22,7 +22,7 @@ export interface OperationExample {
 
 export interface ApiDocumentOptions {
   readonly version: string;
-  /** What each operation asks of its caller. */
+  /** The scope that each operation requires of its caller. */
   readonly needs: Readonly<Record<string, Need>>;
   /** Keyed by operation. */
   readonly examples: Readonly<Record<string, OperationExample>>;

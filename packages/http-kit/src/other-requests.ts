@@ -38,8 +38,7 @@ export function refuseOtherMethods(
 }
 
 /**
- * Answers a connection whose bytes are no request, whose head is too long or whose request comes too slowly, and ends
- * it.
+ * Answers a connection and ends it. Its bytes are no request, its head is too long, or its request comes too slowly.
  */
 export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket): void {
   endWithAnswer(error, socket, () => {

@@ -24,7 +24,7 @@ export function pageOf<Entry extends z.ZodType>(entry: Entry) {
   });
 }
 
-/** What orders a list: the time at which an entry was made and, within one millisecond, its id. */
+/** The order of a list: by the time at which an entry was made and, within one millisecond, by its id. */
 export interface Listed {
   readonly id: string;
   readonly createdAtMs: number;

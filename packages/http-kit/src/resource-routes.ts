@@ -23,7 +23,7 @@ export interface ResourceDefinition<Input extends z.ZodType, Patch extends z.Zod
   readonly patch: Patch;
   readonly answer: Named<Answer>;
   readonly page: Named;
-  /** What creating, changing and removing one does, in a sentence each. */
+  /** The effects of creating, changing and removing a resource, in a sentence each. */
   readonly summaries: { readonly create: string; readonly change: string; readonly remove: string };
   readonly handlers: ResourceHandlers<z.output<Input>, z.output<Patch>, z.input<Answer>>;
 }

@@ -25,7 +25,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** A body that the route reads as a stream, which it takes as well as a JSON body. */
 export interface Upload {
   readonly mediaType: string;
-  /** What the body holds, in words for `/openapi.json`. */
+  /** The description of the body, for `/openapi.json`. */
   readonly description: string;
 }
 
@@ -41,7 +41,7 @@ export class StreamedAnswer {
   /** The name of the file to save the answer as; null for an answer that is not meant for a file. */
   readonly fileName: string | null;
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** What the route knows only at the answer's end, sent behind it (RFC 9110, 6.5). */
+  /** The values that the route knows only at the answer's end, sent behind the answer (RFC 9110, 6.5). */
   readonly trailers: Trailers | null;
 
   constructor(parts: Pick<StreamedAnswer, "mediaType" | "fileName" | "chunks"> & Partial<StreamedAnswer>) {
@@ -103,7 +103,7 @@ export interface RouteDefinition<
     readonly body?: Named<Answer>;
     readonly streams?: readonly string[];
   };
-  /** The kinds of problem it refuses with, beside those of every route. */
+  /** The kinds of problem of this route alone; every route has further kinds. */
   readonly refusals?: readonly ProblemKind[];
   readonly handle: (request: {
     readonly params: PathParams<Path>;
@@ -116,7 +116,7 @@ export interface RouteDefinition<
   }) => Promise<z.input<Answer> | AnswerWithHeaders> | z.input<Answer> | AnswerWithHeaders;
 }
 
-/** What the server hands a route of a request. */
+/** The parts of a request that the server hands to a route. */
 export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: unknown;

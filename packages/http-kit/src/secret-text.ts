@@ -5,7 +5,7 @@ import { randomText } from "./identifiers.ts";
 /** 160 random bits, five a character. */
 const CHARACTERS = 32;
 
-/** Draws a token. Its beginning says what it is, for whoever finds one where it should not be. */
+/** Draws a token. Its beginning identifies a token that is found where it should not be. */
 export function createToken(): string {
   return `pht_${randomText(CHARACTERS)}`;
 }

@@ -23,7 +23,7 @@ afterEach(async () => {
   logged = [];
 });
 
-/** Whoever has the test's token may read, which is all that the operation needs. */
+/** Any holder of the test's token may read, and the operation requires no more. */
 function callersOf(operation: string): Callers & { isRevoked: boolean } {
   return {
     isRevoked: false,
@@ -38,7 +38,7 @@ function callersOf(operation: string): Callers & { isRevoked: boolean } {
   };
 }
 
-/** A server with one route that answers, or throws, what `handle` does. */
+/** Creates a server with one route that answers the result of `handle`, or throws its error. */
 function serve(handle: () => unknown, isCaughtUp = true): FastifyInstance {
   registry = new Registry();
   const keep = (fields: Readonly<Record<string, unknown>>) => logged.push(fields);
@@ -264,7 +264,7 @@ describe("a route that may last", () => {
     return (server.server.address() as AddressInfo).port;
   }
 
-  /** Sends a body that comes in two halves, the second after twice the time; answers what is answered. */
+  /** Sends a body in two halves, the second after twice the time limit; resolves with the server's answer. */
   async function sendSlowly(port: number, contentType: string, halves: readonly [string, string]): Promise<string> {
     const socket = connect(port, "127.0.0.1");
     const [first, second] = halves;
@@ -272,7 +272,7 @@ describe("a route that may last", () => {
     socket.on("data", (bytes) => {
       answer += bytes.toString();
     });
-    // A connection that is cut off says so to whoever writes.
+    // A write onto a connection that is cut off emits an error.
     socket.on("error", () => undefined);
     const ended = new Promise((resolve) => socket.once("close", resolve));
     socket.write(`PUT /v1/things HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: ${authorization}\r\n`);
@@ -292,7 +292,7 @@ describe("a route that may last", () => {
     expect(answer).toContain('{"bytes":8}');
   });
 
-  /** An upload whose first bytes came: what the route made of it, and whether its connection was cut off. */
+  /** Sends the first bytes of an upload. `answer` is the text so far; `closed` resolves with it at the close. */
   async function beginUpload(port: number) {
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => undefined);

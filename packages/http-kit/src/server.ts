@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly addPaths?: (server: FastifyInstance) => void;
   /** Asked for at each `/readyz`: the readiness of this process's parts and of every other service. */
   readonly readiness: () => Promise<Readiness>;
-  /** What `/readyz` tells beside the readiness, without any effect on it. */
+  /** Further fields of the answer of `/readyz`, without any effect on the readiness. */
   readonly information?: () => Readonly<Record<string, string>>;
   /** While false, `/v1` answers 503: a thing that control has not read yet would seem not to exist. */
   readonly isCaughtUp: () => boolean;

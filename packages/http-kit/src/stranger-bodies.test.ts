@@ -58,7 +58,7 @@ describe("a server", () => {
     });
   };
 
-  /** Sends the head of a request and a part of its body; resolves with what comes back. */
+  /** Sends the head of a request and a part of its body; `said` resolves with the first piece of the answer. */
   async function begin(head: string, body: string): Promise<{ readonly said: Promise<string> }> {
     const { port } = server.server.address() as AddressInfo;
     const socket = connect(port, "127.0.0.1");

@@ -1,7 +1,7 @@
 /**
- * The bodies of callers that are not known: nobody's token or session stands for what they cost.
+ * The bodies of callers that are not known: no token or session answers for their cost.
  *
- * Owns: those that are being read.
+ * Owns: the bodies that are being read.
  * SG1  Such a body has at most `MAX_STRANGER_BODY_BYTES`, where the path sets no other bound.
  * SG2  At most `MAX_OF_ADDRESS` of one address are read at once, and `MAX_IN_ALL` of all. For one more the oldest of
  *      them is cut off: a whole body comes within a moment, so the oldest is one that stalls.
@@ -21,7 +21,7 @@ type Body = Pick<IncomingMessage, "once" | "socket">;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whether a token or a session tells who sends it. */
+    /** Whether a token or a session identifies the sender. */
     isOfKnownCaller: boolean;
   }
 }

@@ -26,8 +26,8 @@ export function isUpload({ headers }: FastifyRequest, { upload }: Route): boolea
 }
 
 /**
- * Makes the Problem for a body that fastify refuses before any route sees it: it says how much the route takes, and
- * what the caller may send instead. Null for any other error.
+ * Makes the Problem for a body that fastify refuses before any route sees it. The Problem names the route's limit and
+ * the media type to send instead. Null for any other error.
  */
 export function createBodyWords(routes: readonly Route[]): (error: unknown, request: FastifyRequest) => Problem | null {
   const lines = new Map(
