@@ -21,7 +21,6 @@ const LIMITS = {
   "packages/dead-letters": 11,
   "packages/deletions": 14,
   "packages/pipeline": 14,
-  "packages/read-model": 11,
   "services/control": 15,
 };
 const LIMIT = 3;

@@ -59,7 +59,7 @@ export function refusedRequestEntries(
   });
 }
 
-/** Reads back what `refusedRequestEntries` made; a `further_id` entry yields the request with that message id alone. */
+/** Reads an entry of `refusedRequestEntries`; a `further_id` entry yields the request with that message id alone. */
 export function refusedRequestFromEntry({ destinationId, timeMs, detail }: ProjectionEntry): ListedRefusal {
   return { ...(JSON.parse(detail) as RefusalDetail), sourceId: destinationId, atMs: timeMs };
 }

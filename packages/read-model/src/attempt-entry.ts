@@ -3,7 +3,7 @@ import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/cor
 import type { ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 
-/** What the projection's own columns do not hold. */
+/** The fields for which the projection has no column. */
 type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;
 
 /** The entries of a record's attempts; an entry's place is the attempt's index in the record. */
@@ -42,9 +42,9 @@ function detailOf(attempt: AttemptRecord): AttemptDetail {
   };
 }
 
-/** Reads back what `attemptEntries` made. */
+/** Reads an entry of `attemptEntries`. */
 export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detail }: ProjectionEntry): AttemptRecord {
-  // The projection holds what was put into it.
+  // The projection holds the detail that `attemptEntries` wrote.
   const { bodyBytes = null, ...rest } = JSON.parse(detail) as AttemptDetail;
   return {
     ...rest,
@@ -56,7 +56,7 @@ export function attemptFromEntry({ timeMs, destinationId, kind, messageId, detai
   };
 }
 
-/** What the projection's own columns do not hold. */
+/** The fields for which the projection has no column. */
 type DeferralDetail = Omit<DeferralRecord, "deferredAtMs" | "destinationId" | "cause" | "messageId">;
 
 /** The entries of a record's first deferrals; an entry's place is the deferral's index among them. */
@@ -71,7 +71,7 @@ export function deferralEntries(
   });
 }
 
-/** Reads back what `deferralEntries` made. */
+/** Reads an entry of `deferralEntries`. */
 export function deferralFromEntry({ timeMs, destinationId, kind, messageId, detail }: ProjectionEntry): DeferralRecord {
   const rest = JSON.parse(detail) as DeferralDetail;
   return { ...rest, messageId, destinationId, deferredAtMs: timeMs, cause: kind as DeferralRecord["cause"] };

@@ -16,7 +16,7 @@ it("QO1, QO2: changes keep their order, and a question is answered before the ch
         isChange,
         run: (call) => {
           made.push(call);
-          // What comes while a change is made waits for no other one.
+          // A question that comes while a change is made waits for no further change.
           if (call === named.find(isChange)) for (const each of named.slice(first.length)) order.take(each);
           if (made.length === named.length) done.resolve();
         },

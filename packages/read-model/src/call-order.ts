@@ -1,5 +1,5 @@
 /**
- * The order in which the store's thread makes what it is asked for.
+ * The order in which the store's thread carries out its calls.
  *
  * Owns: the changes that wait.
  * QO1  Changes are made in the order in which they come.

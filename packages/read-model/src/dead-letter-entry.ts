@@ -60,7 +60,7 @@ export function deadLetterEntries(
   return [{ ...named, timeMs: deadAtMs, kind: reason, detail: JSON.stringify(detail), users }];
 }
 
-/** Reads back what `deadLetterEntries` made. */
+/** Reads an entry of `deadLetterEntries`. */
 export function deadLetterFromEntry(entry: ProjectionEntry): ListedDeadLetter {
   const { timeMs, destinationId, kind, messageId } = entry;
   const { userIds: _, errors: __, replayedFrom: ___, ...detail } = detailOf(entry);
@@ -95,7 +95,7 @@ function factsOf(entry: ProjectionEntry, detail: DeadLetterDetail): DeadLetterFa
   };
 }
 
-/** The projection holds what was put into it. */
+/** The projection holds the detail that `deadLetterEntries` wrote. */
 function detailOf({ detail }: ProjectionEntry): DeadLetterDetail {
   return JSON.parse(detail) as DeadLetterDetail;
 }

@@ -19,7 +19,7 @@ export interface DeadLetterSums {
 
 export interface DeadLetterTotals {
   readonly count: number;
-  /** What became of them, under each setting of their destination. */
+  /** The counts of the dead letters by their state, under each setting of their destination. */
   readonly sums: Readonly<Record<SettleRule, DeadLetterSums>>;
 }
 
@@ -69,7 +69,7 @@ export class DeadLetterHours {
   readonly #totalOfHours: StatementSync;
   readonly #totalOfEntries: StatementSync;
 
-  /** `options`: those of the projection of dead letters, whose table is there already. */
+  /** `options`: the options of the projection of dead letters, whose table is there already. */
   constructor(database: DatabaseSync, options: Pick<ProjectionOptions, "name" | "kinds" | "nowMs" | "keepMs">) {
     this.#database = database;
     this.#options = options;
@@ -118,7 +118,7 @@ export class DeadLetterHours {
     this.#add.run(...groupOf(deadLetter), 1, ...sumsOf(mark), timeMs, `${partition}:${offset}`);
   }
 
-  /** Counts a dead letter as what its number says now. */
+  /** Counts a dead letter by its present mark and no longer by the mark `before`. */
   change(deadLetter: ProjectionEntry, before: number, mark: number): void {
     const was = sumsOf(before);
     this.#change.run(...groupOf(deadLetter), 0, ...sumsOf(mark).map((sum, index) => sum - (was[index] ?? 0)));
@@ -150,7 +150,7 @@ export class DeadLetterHours {
       .filter(({ count }) => count > 0);
   }
 
-  /** The counts of a destination; those of the hour that is shown in part are made one by one. */
+  /** The counts of a destination. Dead letters of the hour that is shown in part are counted one by one. */
   totals(destinationId: string): DeadLetterTotals {
     const horizonMs = this.#horizonMs();
     const beginMs = hourOf(horizonMs);

@@ -1,14 +1,14 @@
 /**
- * What is noted of a dead letter, as a number beside its entry: what became of it since.
+ * The mark of a dead letter: its state since its death, as a number beside its entry.
  *
  * LM1  A dead letter was *delivered since* by an attempt of its message and destination that began no sooner than it
  *      died: under `settle: any` where one such attempt delivered, under `settle: each` where such attempts were taken
  *      by every URL that was dead. The destination's present setting decides, and it may change, so the number says
  *      both.
  * LM2  It *died again* where a dead letter of its message and destination says that it was sent again from this one's
- *      place. Else it is *open*, as it is while what was sent again is on its way.
- * LM3  It was delivered since, too, where a replay that ended long ago sent it and it did not die again: whatever is
- *      sent is delivered or dies, and the attempt that delivered it may no longer be in its topic
+ *      place. Else it is *open*; it stays open while its replayed delivery is on its way.
+ * LM3  It was delivered since, too, where a replay that ended long ago sent it and it did not die again. Every sent
+ *      delivery is delivered or dies, and the attempt that delivered it may no longer be in its topic
  *      (`replayed-dead-letters.ts`).
  */
 import type { SettleRule } from "@posthaste/core/config/destination";

@@ -2,7 +2,7 @@
  * The dead letters once more, each as a narrow row in the order of its topic: reading a million rows takes as long as a
  * few ten thousand entries. Plans count the rows.
  *
- * Owns: the rows and, each once, what dead letters have in common, and the names of their events.
+ * Owns: the rows and, each once, the groups of dead letters with their common fields, and the names of their events.
  * NR1  There is a row for each dead letter that the projection holds, and for no other.
  * NR2  A row is marked where an attempt of its message and destination began no sooner than the dead letter died,
  *      whichever of the two is read first. The projection of attempts may have dropped the attempt since.
@@ -117,7 +117,7 @@ export class DeadLetterRowTable {
     return rows.map((row) => ({
       id: Number(row["id"]),
       destinationId: String(row["destination_id"]),
-      // The projection holds what was put into it.
+      // The database holds the values that this file wrote.
       reason: String(row["kind"]) as GroupedDeadLetters["reason"],
       sourceId: String(row["source_id"]),
       type: String(row["type"]) as GroupedDeadLetters["type"],

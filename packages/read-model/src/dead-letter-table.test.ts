@@ -55,7 +55,7 @@ const countsOf = (table: DeadLetterTable): Readonly<Record<string, number>> =>
     }),
   );
 
-/** What the projection holds, counted one by one. */
+/** Counts the projection's entries one by one. */
 function countedByHand({ projection }: DeadLetterTable): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { destinationId, kind, detail, timeMs } of projection.newest({ limit: 1000 })) {

@@ -7,8 +7,8 @@
  *      old.
  * LC2  The cost of a question depends on the number of groups and hours, not of dead letters, except for the held dead
  *      letters of the oldest shown hour, which is shown in part: they are looked at one by one.
- * LC3  Each dead letter is counted as what became of it (LM1 to LM3 of dead-letter-mark.ts), whichever of attempts and
- *      dead letters is read first, and also once the projections have dropped what said so.
+ * LC3  Each dead letter is counted by its state (LM1 to LM3 of dead-letter-mark.ts), whether the attempts or the dead
+ *      letters are read first. The count stays when the projections drop the entries that it came from.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { replayedFrom } from "./dead-letter-entry.ts";
@@ -47,7 +47,7 @@ export class DeadLetterTable {
     this.#hours = new DeadLetterHours(database, options);
     this.rows = new DeadLetterRowTable(database);
     this.groups = new GroupCounter(database, name);
-    // What was delivered since is looked at no more: its row is marked too (NR2 of dead-letter-rows.ts).
+    // A dead letter delivered since is not read again: its row is marked too (NR2 of dead-letter-rows.ts).
     this.#diedBefore = database.prepare(`
       SELECT * FROM ${name} INDEXED BY ${name}_by_message
       WHERE message_id = ? AND time <= ? AND destination_id = ? AND (mark & ${DELIVERED_BITS}) <> ${DELIVERED_BITS}`);
@@ -70,7 +70,7 @@ export class DeadLetterTable {
   }
 
   /**
-   * LC3, and NR2 of dead-letter-rows.ts: notes at the dead letters that these attempts followed what became of them.
+   * LC3, and NR2 of dead-letter-rows.ts: updates the states of the dead letters that these attempts followed.
    */
   noteAttempts(attempts: readonly ProjectionEntry[]): void {
     if (this.projection.size === 0) return;

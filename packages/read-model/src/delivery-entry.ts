@@ -33,7 +33,7 @@ export interface KnownDelivery extends Pick<LoggedDelivery, "sourceId" | "replay
   /** The event's place in `posthaste.events`; null where it is not known. */
   readonly origin: { readonly partition: number; readonly offset: number } | null;
   readonly facts: KnownFacts;
-  /** What the newest attempts were answered whose facts are no longer needed. */
+  /** The answers to the newest attempts whose facts are no longer needed. */
   readonly pastAnswers: readonly PastAnswer[];
   /**
    * The delay of the retry topic in which the delivery waits after an attempt; null where it does not wait, or was
@@ -120,7 +120,7 @@ const NOTHING: KnownFacts = { attempts: [], deferrals: [], deadLetters: [] };
 
 /** Reads back an entry of this file. */
 export function deliveryFromEntry({ timeMs, messageId, destinationId, kind, detail }: ProjectionEntry): KnownDelivery {
-  // The projection holds what was put into it.
+  // The projection holds the detail that this file wrote.
   const { attempts, deferrals, letters, ...others } = JSON.parse(detail) as DeliveryDetail;
   const { dueAtMs: _, deadlineMs: __, pastAnswers = [], ...rest } = others;
   const { sourceId, replayId, origin } = rest;

@@ -133,7 +133,7 @@ export class DeliveryTable {
       destinationId: String(destination_id),
       sourceId: String(source),
       origin: partition === null ? null : { partition: Number(partition), offset: Number(offset) },
-      // The table holds what this file put into it.
+      // The table holds the values that this file wrote.
       state: kind as DeliveryState,
       atMs: Number(time),
     }));

@@ -38,7 +38,7 @@ export function destinationEntries(
   return [{ ...named, timeMs: updatedAtMs, kind: enabled ? "on" : "off", detail: JSON.stringify(detail) }];
 }
 
-/** Reads back what `destinationEntries` made. */
+/** Reads an entry of `destinationEntries`. */
 export function destinationFromEntry({
   timeMs: atMs,
   offset,

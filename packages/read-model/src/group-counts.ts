@@ -67,7 +67,7 @@ export class GroupCounter {
   readonly #unmarked: StatementSync;
   readonly #newest: StatementSync;
 
-  /** `projection`: the name of the projection of dead letters; its table and that of the rows are there already. */
+  /** `projection`: the name of the projection of dead letters. Its table and the table of the rows exist already. */
   constructor(database: DatabaseSync, projection: string) {
     database.exec(`
       CREATE INDEX IF NOT EXISTS letter_rows_marked ON letter_rows (log_partition, log_offset) WHERE tried = 1;

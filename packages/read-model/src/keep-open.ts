@@ -44,7 +44,7 @@ export function keepOpen({ run, isWhole, pause, onFailed }: KeepOpenOptions, sig
   };
 }
 
-/** The cause says more than what it made fail: SQLite's "database or disk is full". */
+/** The error's words with its cause, which says more than the error: SQLite's "database or disk is full". */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

@@ -1,5 +1,5 @@
 /**
- * What the attempts of a delivery were answered, those too whose facts the delivery's entry no longer needs.
+ * The answers to the attempts of a delivery, also to attempts whose facts the delivery's entry no longer needs.
  *
  * PA1  An entry keeps the answers of the newest `MOST_ANSWERS` attempts whose facts it dropped. A delivery that is
  *      delivered at once has none, so its entry costs nothing more.
@@ -11,7 +11,7 @@ import { compareFacts } from "@posthaste/core/verdict/fact-order";
 /** The most attempts of a delivery whose answers are told. */
 export const MOST_ANSWERS = 8;
 
-/** Of each URL, in the attempt's order, its status, or the code of what failed. */
+/** `answers`: for each URL, in the attempt's order, its status or the code of its error. */
 export type PastAnswer = readonly [startedAtMs: number, attempt: number, answers: readonly (number | string)[]];
 
 /** The newest of an entry's answers, of further ones, and of the attempts that are known and not kept. */

@@ -1,6 +1,6 @@
 /** The order of a projection's entries. This file needs nothing of HTTP: the store's thread loads it. */
 
-/** What orders a projection: an entry's time, then its place in its topic. */
+/** The order of a projection: by an entry's time, then by its place in its topic. */
 export interface ProjectionCursor {
   readonly timeMs: number;
   readonly partition: number;

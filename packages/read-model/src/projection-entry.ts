@@ -14,8 +14,8 @@ export interface ProjectionEntry extends ProjectionCursor {
    */
   readonly users: string;
   /**
-   * What was noted of it (`dead-letter-mark.ts`); absent for nothing, and of an entry for watching callers where the
-   * store does not hold it.
+   * The mark of a dead letter (`dead-letter-mark.ts`). Absent where nothing is noted, and for watching callers where
+   * the store does not hold the entry.
    */
   readonly mark?: number | undefined;
 }

@@ -117,7 +117,7 @@ export class Projection {
     return this.#size;
   }
 
-  /** Adds entries and drops what the bounds no longer allow (JN3). */
+  /** Adds entries and drops the entries beyond the bounds (JN3). */
   add(entries: readonly ProjectionEntry[]): void {
     for (const entry of entries) this.insert(entry);
     this.trim(entries.length);
@@ -144,7 +144,7 @@ export class Projection {
     this.#size -= Number(changes);
   }
 
-  /** Drops what the bounds no longer allow; `added`: the number of entries added since the last call (JN3). */
+  /** Drops the entries beyond the bounds; `added`: the number of entries added since the last call (JN3). */
   trim(added: number): void {
     const horizonMs = this.#horizonMs();
     // A deletion takes long to find that there is nothing to drop.

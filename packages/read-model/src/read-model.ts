@@ -31,7 +31,7 @@ import { openStore, STORE_QUESTIONS, type StoreClient, type StoreQuestions } fro
 import { remoteMethods } from "./thread-client.ts";
 
 const REOPEN_MS = 5000;
-/** How long, in ms, closing waits for the store: what is not written by then is read again. */
+/** The time, in ms, for which closing waits for the store. Entries not written by then are read again. */
 const CLOSE_MS = 2000;
 /** The bounds on the rejected calls held for watching callers. */
 const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };

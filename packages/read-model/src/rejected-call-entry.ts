@@ -28,7 +28,7 @@ export function rejectedCallEntries(
   });
 }
 
-/** Reads back what `rejectedCallEntries` made. */
+/** Reads an entry of `rejectedCallEntries`. */
 export function rejectedCallFromEntry({ timeMs, messageId, detail }: ProjectionEntry): ListedRejectedCall {
   const rest = JSON.parse(detail) as RejectedDetail;
   return { ...rest, rejectedAtMs: timeMs, messageId: messageId === "" ? null : messageId };

@@ -25,7 +25,7 @@ export interface CacheOptions {
   readonly cacheKib: number;
   /** The SQL that makes the tables where they do not exist. */
   readonly tables: string;
-  /** What the cache holds, in words for `trouble`. */
+  /** The cache's content, in words for `trouble`. */
   readonly holds: string;
 }
 

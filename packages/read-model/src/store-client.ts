@@ -52,7 +52,7 @@ export interface StoreQuestions {
   /** How many dead letters of a destination there are, and how many of them were delivered since. */
   deadLetterTotals(destinationId: string): Promise<DeadLetterTotals>;
   /**
-   * The parts of dead letters' rows: what dead letters have in common, the id of an event's name, and the rows of a
+   * The parts of dead letters' rows: the groups with their common fields, the id of an event's name, and the rows of a
    * partition.
    */
   groupedDeadLetters(): Promise<readonly GroupedDeadLetters[]>;
@@ -103,7 +103,7 @@ export async function openStore(options: StoreOptions, onFailure: (reason: Error
   });
   const questions = remoteMethods(STORE_QUESTIONS, (call) => thread.ask(call));
   return {
-    // The worker answers each question with what the store returns.
+    // The worker answers each question with the store's return value.
     ...(questions as unknown as StoreQuestions),
     start: await thread.started<StoreStart>(),
     take: (projection, taken) => {

@@ -13,7 +13,7 @@ import type { ThreadCall, ThreadReply } from "./thread-client.ts";
 const port = parentPort;
 if (port === null) throw new Error("this runs as a worker thread");
 
-// The types of the client say what each method takes.
+// The types of the client define the arguments of each method.
 type Method = (...args: never[]) => unknown;
 
 /** The calls that change the store; the others are questions. */

@@ -34,7 +34,7 @@ it("M4: from where it says on, every record up to the next has its entry", () =>
         const passedTo = timeMs === null ? offset + 1 : firstOffset;
         store.take("dead_letters", { partition, next: offset + 1, passedTo, entries: { dead_letters: entries } });
       }
-      // Nothing is added meanwhile: what is too old to be shown is held.
+      // Nothing is added meanwhile: the store still holds entries that are too old to be shown.
       nowMs += 1000;
       const asked = { texts: [], limit: 1000, lookThrough: 1000, anyAge: true };
       const held = store.search("dead_letters", asked).entries.map(({ partition, offset }) => `${partition}:${offset}`);

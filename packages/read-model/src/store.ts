@@ -5,8 +5,8 @@
  * Owns: the database with its file, and the open transaction.
  * M1  The entries and the position up to which they were read are written in one transaction: whatever ends the
  *     process, reading goes on without a gap.
- * M2  A transaction spans `COMMIT_ENTRIES` entries, or those of `COMMIT_INTERVAL_MS`: committing each step would write
- *     each page of the indexes many times over. What a crash loses is read again.
+ * M2  A transaction spans `COMMIT_ENTRIES` entries, or the entries of `COMMIT_INTERVAL_MS`: committing each step would
+ *     write each page of the indexes many times over. Entries lost in a crash are read again.
  * M3  The database is a cache (SC1 of `sqlite-cache.ts`).
  * M4  For each partition of the dead letters, the store keeps the offset from which on every record has its entry: an
  *     entry that is dropped or too old to be added, and a record that became no entry, raise it. Plans count dead

@@ -11,9 +11,9 @@
  * TF4  A record that cannot be decoded is quarantined, and passed over once the brokers have it there. Before that, the
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
- * TF5  Watching callers get each entry after the store has it, a dead letter with what the store has noted of it unless
- *      more than `REWIND_RECORDS` are left to read. When a follower begins, it reads that many again that the store has
- *      already, so that a restarted process can tell watching callers what they missed.
+ * TF5  Watching callers get each entry after the store has it. A dead letter comes with its mark in the store, unless
+ *      more than `REWIND_RECORDS` are left to read. When a follower begins, it reads that many stored records again, so
+ *      that a restarted process can send watching callers the entries that they missed.
  * TF6  Until the follower has once read everything that stood in the topic, it tells its progress; later records are no
  *      rebuild.
  */
@@ -79,7 +79,7 @@ export interface TopicFollowerOptions<T> {
   /** Gets the entries of the projection, or of `recentOf`, as they are read (TF5). */
   readonly recent?: RecentEntries<ProjectionEntry> | undefined;
   readonly recentOf?: ProjectionName;
-  /** These entries with what the store has noted of each; as they were read where it is absent. */
+  /** Adds the store's mark to each of these entries. Where the function is absent, entries stay as they were read. */
   readonly withNotes?: (entries: readonly ProjectionEntry[]) => Promise<readonly ProjectionEntry[]>;
 }
 
@@ -245,7 +245,7 @@ export class TopicFollower<T> {
     }
   }
 
-  /** TF5. Who rebuilds the store asks it nothing: what is read then is no longer recent at the end. */
+  /** TF5. A rebuild reads no marks: entries read during it are no longer recent at its end. */
   async #withNotes(entries: readonly ProjectionEntry[]): Promise<readonly ProjectionEntry[]> {
     const { withNotes } = this.#options;
     return withNotes === undefined || (this.behind ?? 0) > REWIND_RECORDS ? entries : await withNotes(entries);

@@ -23,7 +23,7 @@ export function unroutedEntries(
   });
 }
 
-/** Reads back what `unroutedEntries` made. */
+/** Reads an entry of `unroutedEntries`. */
 export function unroutedFromEntry({ timeMs, kind, messageId, detail }: ProjectionEntry): ListedUnrouted {
   const rest = JSON.parse(detail) as UnroutedDetail;
   return { ...rest, messageId, unroutedAtMs: timeMs, cause: kind as ListedUnrouted["cause"] };
