@@ -18,7 +18,6 @@ const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 const LIMITS = {
   "packages/audiences": 9,
   "packages/configuration": 8,
-  "packages/dead-letters": 11,
   "packages/deletions": 14,
   "packages/pipeline": 14,
   "services/control": 15,

@@ -33,7 +33,7 @@ const NEVER = new AbortController().signal;
 const maxEntries = fc.integer({ min: 3, max: 40 });
 const ALL = { apart: [], newestOf: [], newest: 0, most: 1000 };
 
-/** From behind what the topic dropped at its start. */
+/** The ranges after the topic has dropped `records` records at its start. */
 function laterBy(ranges: readonly PlannedRange[], records: number): readonly PlannedRange[] {
   return ranges.map((range) => ({ ...range, start: Math.min(range.start + records, range.end) }));
 }

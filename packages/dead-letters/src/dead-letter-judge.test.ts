@@ -1,4 +1,4 @@
-/** Z6 of replay-run.ts: what is known while the delivery log cannot be asked. */
+/** Z6 of replay-run.ts: the skip causes that are known while the delivery log cannot be asked. */
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { PosthasteError } from "@posthaste/core/errors";
 import { expect, it } from "vitest";

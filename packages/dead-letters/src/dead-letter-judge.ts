@@ -99,7 +99,7 @@ export class DeadLetterJudge {
     }
   }
 
-  /** As `judge`, by the tables in memory alone, which do not know what was delivered since. */
+  /** As `judge`, by the tables in memory alone, which do not know the dead letters delivered since. */
   judgeByTables(found: readonly JudgedDeadLetter[], { replayId, again }: Judging): readonly (SkipCause | null)[] {
     const { past } = this.#options;
     const isPurged = past.purged();
@@ -198,8 +198,8 @@ export class DeadLetterJudge {
 }
 
 /**
- * Throws `delivery_log_unavailable` while the delivery log is being read, since it is not known what was delivered
- * since.
+ * Throws `delivery_log_unavailable` while the delivery log is being read: the dead letters delivered since are not
+ * known yet.
  */
 export function assertDeliveriesKnown(readModel: Pick<ReadModel, "isComplete">): void {
   if (readModel.isComplete("attempts")) return;

@@ -24,7 +24,7 @@ export class LeftPlaces {
   }
 }
 
-/** Whether the bounds ascend, as those of rows do: a million runs are then not sorted. */
+/** Whether the bounds ascend, as the bounds of rows do: a million runs are then not sorted. */
 function isAscending(bounds: readonly number[]): boolean {
   return bounds.every((bound, index) => index === 0 || (bounds[index - 1] ?? 0) <= bound);
 }

@@ -1,6 +1,6 @@
 /**
- * A rate that is kept over its whole time, and not only between two steps: what a pause delayed is caught up with for a
- * pause of up to a second, and not beyond that.
+ * A rate that is kept over its whole time, and not only between two steps. After a pause the sender catches up with at
+ * most one second of delayed sends.
  */
 const CATCH_UP_MS = 1000;
 

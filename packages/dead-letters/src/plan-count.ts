@@ -74,8 +74,8 @@ export class PlanCount {
   }
 
   /**
-   * The newest dead letters, newest first; those of one moment in the order of their places, so that nobody can tell
-   * how they were counted.
+   * The newest dead letters, newest first. Dead letters of one moment stand in the order of their places, so that the
+   * samples do not depend on the way of counting.
    */
   get samples(): readonly DeadLetterSample[] {
     return this.#sampled.map((deadLetter) => {
@@ -130,9 +130,9 @@ export class PlanCount {
   }
 
   /**
-   * What `takeGroups` needs: it takes dead letters that fit and are not skipped by the size of their group, and each
-   * other one that fits by its row. Null where the filter goes by more than dead letters have in common, or each is
-   * such another one.
+   * Returns the query for `takeGroups`. Groups of which no dead letter is skipped are counted by their size, and every
+   * other fitting dead letter by its row. Null where the filter needs more than a group's common fields, or where every
+   * fitting dead letter needs its row.
    */
   groupsAsked(): Pick<GroupCountsQuery, "apart" | "newestOf" | "newest"> | null {
     if (!this.#isOfGroup) return null;

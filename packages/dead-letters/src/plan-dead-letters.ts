@@ -51,7 +51,7 @@ function byRows(tests: readonly { readonly filter: RowFilter; readonly isNamed: 
   };
 }
 
-/** What earlier plans did, by their current records. A test is made anew only for a record that changed. */
+/** The effects of earlier plans, by their current records. A test is made again only for a record that changed. */
 export class PastPlans {
   readonly #store: Pick<ReplayStore, "plans">;
   readonly #deadLetters: Pick<DeadLetterTopic, "id">;

@@ -1,12 +1,12 @@
 /**
- * The changes of plans, as they are read. A change shows the plan as it is when somebody looks, so that of several
- * changes of one plan only the newest counts.
+ * The changes of plans, as they are read. A change shows the plan as it is at the time of the look. Only the newest of
+ * several changes of one plan counts.
  *
  * Owns: the changes, and the offset of the newest of each plan.
  */
 import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 
-/** About what a change takes, in bytes. */
+/** The approximate size of a change in memory, in bytes. */
 const CHANGE_BYTES = 200;
 
 export interface PlanChange {

@@ -3,7 +3,7 @@
  *
  * Owns: the producer of the deliveries, and the progress of this runner (`run-progress.ts`).
  * Z1  A replayed delivery keeps its key, message id and body, and has an origin without a topic generation (O3 of
- *     `origin.ts`): delivery takes it for no repeat, and the receiver's idempotency key says what it is. It has a new
+ *     `origin.ts`). Delivery takes it for no repeat, and the receiver knows it by its idempotency key. It has a new
  *     retry window. Its headers name the replay, the dead letter and the attempts before (`replayedProgress`).
  * Z2  A run sends the dead letters that its plan names (RP1 of core's `replay.ts`): a delivery that dies again is not
  *     sent again by the same replay.
@@ -106,7 +106,7 @@ class ReplayRun {
     parts.signal.addEventListener("abort", () => this.#stopping.abort(), { signal: this.#stopping.signal });
   }
 
-  /** The plan as it is now: what is wanted of it changes. */
+  /** The plan as it is now: callers may start, pause or cancel it at any time. */
   get plan(): ReplayPlan {
     const { id } = this.#parts;
     const held = this.#options.store.get(id);
@@ -215,7 +215,7 @@ class ReplayRun {
     return at;
   }
 
-  /** Z6. While the delivery log cannot be asked, it is not known what was delivered since the plan was made. */
+  /** Z6. While the delivery log cannot be asked, the deliveries since the plan was made are not known. */
   async #judge(meant: readonly FoundDeadLetter[]): Promise<readonly (SkipCause | null)[]> {
     const { judge, log } = this.#options;
     const { again, startedAtMs, createdAtMs } = this.plan;

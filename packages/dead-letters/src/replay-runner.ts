@@ -3,8 +3,8 @@
  *
  * Owns: the membership in the group, and the run that is under way (`run-turn.ts`).
  * RR1  One replay runs at a time, in the order in which they were started. A paused one holds up no other.
- * RR2  A process that ends in order, or whose partition a rebalance may take, writes its progress first. When a process
- *      is killed, another one goes on once the group has missed it.
+ * RR2  A process writes its progress before it ends in order, and before a rebalance may take its partition. When a
+ *      process is killed, another one goes on once the group has missed it.
  * RR3  Records that are over are removed: plans that nobody started, replays 14 days after their end, and purges when
  *      none of their dead letters can be in the topic any more.
  */
@@ -60,7 +60,7 @@ export class ReplayRunner {
     this.#forget = store.onChange(() => this.#handleChange());
     this.#consumer = createWindowedConsumer<null>(connection, {
       ...{ groupId: names.replaysGroup, topics: [names.replays], window: WINDOW, onFailure },
-      // The group only says who runs; the store reads the records.
+      // The group only chooses the process that runs; the store reads the records.
       take: () => null,
       laneOf: () => null,
       run: (task) => task.finish(),

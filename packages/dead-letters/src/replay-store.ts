@@ -1,6 +1,6 @@
 /**
  * Plans and their progress: two records each in one config topic, which every control process reads and writes (S1 to
- * S5 of `config-store.ts`). The topic also has what each process is counting (`reported-counts.ts`).
+ * S5 of `config-store.ts`). The topic also has the running counts of each process (`reported-counts.ts`).
  */
 
 import { type AuditedFields, userTarget } from "@posthaste/configuration/audited-fields";
@@ -121,8 +121,7 @@ export class ReplayStore {
   }
 
   /**
-   * Changes what is wanted of a plan. Throws `not_found`, and `conflict` where the state does not allow the
-   * act.
+   * Changes the wanted state of a plan. Throws `not_found`, and `conflict` where the state does not allow the act.
    */
   async act(id: string, { act, by, change = () => ({}) }: AskedAct) {
     const changed = await this.#records.change(
@@ -141,7 +140,7 @@ export class ReplayStore {
     return this.#held(id, changed.plan);
   }
 
-  /** Writes what `change` makes of the current progress; `change` throws to refuse. */
+  /** Writes the progress that `change` makes from the current one; `change` throws to refuse. */
   async writeProgress(
     id: string,
     change: (held: RecordedProgress | undefined) => RecordedProgress,
@@ -190,7 +189,7 @@ export class ReplayStore {
     for (const { id } of left) await this.#removeProgress(id);
   }
 
-  /** Writes what a process counts; undefined removes its record. */
+  /** Writes the running counts of a process; undefined removes its record. */
   async writeCounting(key: string, counting: readonly PlanCounting[] | undefined): Promise<void> {
     const change = (_: ReplayRecord | undefined, revision: number): ReplayRecord | null =>
       counting === undefined ? null : { id: key, revision, plan: null, progress: null, counting };

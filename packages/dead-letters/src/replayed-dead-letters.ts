@@ -1,7 +1,6 @@
 /**
- * Notes in the read model which dead letters replays sent long ago. The attempts that say what came of them are dropped
- * from their topic before the dead letters are, so a control that reads its topics anew would call those dead letters
- * open.
+ * Notes in the read model which dead letters replays sent long ago. The attempts at them leave their topic before the
+ * dead letters do. Without the note, a control that reads its topics from the start would call those dead letters open.
  *
  * Owns: the timer, and the pass that is under way.
  * LO1  A dead letter is noted once every replay's attempts at it may be gone from their topic: from then on nothing of

@@ -1,6 +1,6 @@
 /**
- * The counts for plans that are under way, as every control process tells them: its own, and by the topic those of
- * others.
+ * The counts for plans that are under way, as every control process tells them. A process knows its own counts, and
+ * reads the counts of others from the topic.
  *
  * Owns: this process's record of its counts, and the last record of each other process.
  * CT1  Every process tells of a count that takes longer than a second: the process that counts writes each second how
@@ -66,7 +66,7 @@ export class ReportedCounts {
     else this.#seen.set(key, { atMs, counting });
   }
 
-  /** All counts, those of this process first. */
+  /** All counts, the counts of this process first. */
   all(): readonly ReportedCount[] {
     const lastSeenMs = this.#options.clock.monotonicMs() - SEEN_MS;
     const others = [...this.#seen.values()].filter(({ atMs }) => atMs > lastSeenMs).map(({ counting }) => counting);

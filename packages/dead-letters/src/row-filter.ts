@@ -1,6 +1,6 @@
 /**
- * A filter in parts: one for what dead letters have in common, and one for what a row tells of a dead letter. The rest
- * only the whole dead letter tells.
+ * A filter in parts: one for the common fields of a group of dead letters, and one for the fields in a row. Other
+ * fields stand in the whole dead letter alone.
  */
 import {
   type DeadLetterFacts,
@@ -12,7 +12,7 @@ import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows"
 
 export interface RowFilter {
   readonly fitsGroup: (deadLetters: GroupedDeadLetters) => boolean;
-  /** Whether the filter goes by what dead letters have in common alone: every row of those fits. */
+  /** Whether the filter goes by the common fields of groups alone: every row of a fitting group fits. */
   readonly isOfGroup: boolean;
   /** Null where only the whole dead letter tells. */
   readonly fitsRow: (row: DeadLetterRow) => boolean | null;

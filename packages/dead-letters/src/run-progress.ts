@@ -1,8 +1,9 @@
 /**
- * The progress of one runner: what it did, and what of that is written.
+ * The progress of one runner: the finished part of its work, and the part that is written.
  *
  * Owns: both, and the places of the dead letters that were skipped.
- * RW1  The written progress is never ahead of what was done, and at most a batch behind (RP3 of core's `replay.ts`).
+ * RW1  The written progress is never ahead of the finished work, and at most a batch behind (RP3 of core's
+ *      `replay.ts`).
  * RW2  While the brokers take no writes, the runner waits for them. A runner that was taken over gets `TakenOver`, and
  *      writes nothing.
  * RW3  No runner goes on with a replay that has ended: the runner that gets the partition may not have read that end
@@ -38,7 +39,7 @@ export interface SkippedDeadLetter {
   readonly cause: SkipCause;
 }
 
-/** What a runner did in a partition: it has passed every offset below `next`. */
+/** The work of a runner in a partition: it has passed every offset below `next`. */
 export interface Passed {
   readonly next: number;
   readonly sent: number;

@@ -40,7 +40,7 @@ const deadLetter = fc.record({
   what: fc.constant("letter" as const),
   partition: fc.constantFrom(...PARTITIONS),
   errors: fc.constantFrom([], ["503"], ["timeout", "503"]),
-  /** Whom an alias names beside. */
+  /** The further users that an alias names. */
   aliased: fc.constantFrom([], [], ["cleo"], ["ben"]),
 });
 const attempt = fc.record({
@@ -59,7 +59,7 @@ function filterBy(values: { readonly [Name in keyof DeadLetterFilter]: fc.Arbitr
     return Object.fromEntries(Object.entries(all).filter(([name]) => chosen.includes(name)));
   });
 }
-/** What dead letters have in common. */
+/** The common fields of a group of dead letters. */
 const common = {
   ...{ destinationId: oneOf.destinationId, reason: oneOf.reason, sourceId: oneOf.sourceId, type: oneOf.type },
   error: fc.constantFrom("503", "timeout"),
@@ -187,7 +187,7 @@ export function partsOf(readModel: ModelOfStore, plans: readonly HeldPlan[], use
   return { past, judge: new DeadLetterJudge({ past, suppressed, destinationOf: (id) => KNOWN[id], readModel }) };
 }
 
-/** Up to before what came last: the ends were fixed before. */
+/** The held ranges without the last record of each: a plan's ends were fixed before that record came. */
 export function rangesOf(store: Store): readonly PlannedRange[] {
   return store
     .heldDeadLetters()

@@ -20,7 +20,7 @@ const DEAD_LETTERS = 120;
 
 let topics: TestTopics;
 let topicId: string | null;
-/** By what it can hold. */
+/** Read models, keyed by the number of entries that each can hold. */
 const readModels = new Map<string, ReadModel>();
 let nobody: DeadLettersReadModel;
 const warned: Record<string, unknown>[] = [];
@@ -68,7 +68,7 @@ interface Counted extends Pick<MadePlan["plan"], "matched" | "leftOut" | "leftOu
   readonly counts: MadePlan["counts"];
 }
 
-/** With what was looked at in the read model, and what in the topic. */
+/** Returns the counts, and the numbers of dead letters looked at in the read model and in the topic. */
 async function count(
   readModel: DeadLettersReadModel,
   filter: DeadLetterFilter,

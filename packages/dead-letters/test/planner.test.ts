@@ -85,7 +85,7 @@ it("PL2: where one partition cannot be counted, the others are not read on", asy
   await expect(planner.make(ALL, new AbortController().signal)).rejects.toThrow("the log is away");
   const atFailure = counted;
   await new Promise((resolve) => setTimeout(resolve, 1000));
-  // What was read by then is counted to its end.
+  // Dead letters read by then are counted to their end.
   expect(counted - atFailure).toBeLessThanOrEqual(400);
 });
 

@@ -1,4 +1,4 @@
-/** RR3 of replay-runner.ts: what is removed, over the real broker. */
+/** RR3 of replay-runner.ts: the removal of plans and progress, over the real broker. */
 
 import { AuditTrail } from "@posthaste/configuration/audit-trail";
 import { type AvroReplayRecord, createReplayCodec, type RecordedProgress } from "@posthaste/contracts/replay-codec";
@@ -86,7 +86,7 @@ it("a replay that is removed is not carried out again by whoever goes on after a
   writes = Number.POSITIVE_INFINITY;
   const due = [...store.plans()].filter(({ plan, progress }) => isDue(plan.want, progress));
   expect(due).toEqual([]);
-  // What is left of it goes when it is as old as the replay was.
+  // The replay's leftover progress is removed when it is as old as the replay was.
   await store.add("rpl_done", { ...PLAN, want: "planned", startedAtMs: null });
   expect(store.get("rpl_done")?.progress).toEqual(ENDED);
   await store.removeLeftProgress(() => true);
