@@ -3,10 +3,10 @@
  *
  * Owns: the consumer of the emitter's group, and the tasks that wait to be emitted.
  * AE1  A record is finished when its identify is acknowledged, so a crash loses none. A repeat has the same message id,
- *      which is made of what the record says.
+ *      which is made from the record's content.
  * AE2  Identifies go out in the order in which the records of a partition stand.
  * AE3  They go out at a rate, in steps of a few at a time (EP1 and EP2 of emitter-pace.ts), so that they do not delay
- *      what sources send. Records that wait are in the topic, and cost nothing.
+ *      the sources' events. Records that wait are in the topic, and cost nothing.
  * AE4  Records of a removed audience become no identifies (AQ1 of audience-presence.ts).
  */
 import { createHash } from "node:crypto";

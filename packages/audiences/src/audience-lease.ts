@@ -3,11 +3,11 @@
  * record, so that every control process knows of it.
  *
  * Owns: the timer that extends the lease.
- * AL1  A lease is taken by a change of the record, which the config store makes on top of what stands there (S2 to S4
- *      of config-store.ts): when two syncs ask at once, in one process or two, one gets it.
- * AL2  Its holder extends it three times within its length, and stops writing at its end by the monotonic clock: so
- *      whoever waits for a process that was killed waits no longer than one lease. Fences guard against records that
- *      the holder had on the way at its end (U2 of membership.ts).
+ * AL1  A lease is taken by a change of the record, which the config store makes on top of the current record (S2 to S4
+ *      of config-store.ts). When two syncs ask at once, in one process or two, one gets it.
+ * AL2  Its holder extends it three times within its length, and stops writing at its end by the monotonic clock. So a
+ *      sync waits no longer than one lease for a process that was killed. Fences guard against records that the holder
+ *      had on the way at its end (U2 of membership.ts).
  * AL3  A lease belongs to one audience. When that is removed while a sync waits for its lease, and another audience,
  *      perhaps of another kind, is made under its id, the sync does not get the lease of the other.
  */
@@ -89,7 +89,7 @@ export class AudienceLease {
     });
   }
 
-  /** Gives the lease up. `summary`: what the sync came to; null when it did not come to its end. */
+  /** Gives the lease up. `summary`: the result of the sync; null when the sync did not come to its end. */
   async release(summary: Audience["lastSync"], by: Author | null): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing;

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const each of closing.splice(0)) each.abort();
 });
 
-/** A table that holds `held`, and after a refresh what `refresh` puts there. */
+/** Opens a table that holds `held`. A refresh of the table calls `refresh`, which may change `held`. */
 function open(held: Map<string, { bornRevision: number; isRemoved: boolean }>, refresh: () => void = () => undefined) {
   const controller = new AbortController();
   closing.push(controller);

@@ -3,8 +3,8 @@
  *
  * Owns: the audiences that are known to be gone.
  * AQ1  A removed audience counts as gone, even where another was made under its id since.
- * AQ2  An audience's own record is written before those of its users. So an audience that the table lacks is newer than
- *      the table, or gone: the table is read to its end before the audience counts as gone.
+ * AQ2  An audience's own record is written before the records of its users. So an audience that the table lacks is
+ *      newer than the table, or gone: the table is read to its end before the audience counts as gone.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Audience } from "@posthaste/core/audience/audience";

@@ -18,7 +18,7 @@ const AUDIENCE: Audience = {
   ...{ id: "aud_1", revision: 1, kind: "audience", name: "A", trait: "a", sourceId: "src_1", bornRevision: 1 },
   ...{ lease: null, lastSync: null, isRemoved: false, createdAtMs: 0, updatedAtMs: 0 },
 };
-/** What a removal writes: its lease, its word, fences, users, the audience's record. */
+/** The number of writes of a removal: its lease, its word, fences, users, the audience's record. */
 const WRITES = 5;
 const WORD = 2;
 

@@ -35,7 +35,7 @@ function openTable() {
   };
 }
 
-/** Syncs of one audience with as much of their options as a sync uses, and what they leave. */
+/** Opens syncs of one audience, with the options that a sync uses, and collects their records. */
 function openSyncs(options: { readonly client: () => MembershipClient } & Pick<AudienceSyncsOptions, "pace">) {
   let held = AUDIENCE;
   const sends: (readonly MembershipRecord[])[] = [];

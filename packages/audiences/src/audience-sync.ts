@@ -1,10 +1,10 @@
 /**
- * Syncs: what a caller says of an audience's users becomes records of `posthaste.audiences`, one for each user whose
+ * Syncs: a caller's upload of an audience's users becomes records of `posthaste.audiences`, one for each user whose
  * value changes.
  *
  * Owns: the syncs under way in this process, and the timer of the next repair.
  * AS1  A sync holds the audience's lease from before it reads the first user to its end (AL1 of audience-lease.ts).
- * AS2  What the caller sends is first buffered, whole; nothing is written for an upload that breaks off.
+ * AS2  The caller's upload is first buffered, whole; nothing is written for an upload that breaks off.
  * AS3  Then the sync sets fences in every partition and reads the topic to its end; only then does it compare (U2).
  * AS4  It is answered when every record is acknowledged and read back.
  * AS5  Users that a late record of an ended sync made stale (U3) are written again soon, by whichever process gets the
@@ -74,7 +74,7 @@ export interface AudienceSyncsOptions extends LeaseOptions {
 
 type NextPage = (after: string | null) => Promise<Page>;
 
-/** What a caller said, as it was buffered. */
+/** A caller's upload, as it was buffered. */
 interface Upload {
   readonly table: MembershipClient;
   readonly upload: number;
@@ -119,7 +119,7 @@ export class AudienceSyncs {
     });
   }
 
-  /** Removes an audience and what is kept of its users. No identifies are made of that. */
+  /** Removes an audience and the records of its users. No identifies are made of the removal. */
   remove(audience: MeantAudience, by: Author): Promise<void> {
     return this.#remove(audience, by, WAIT_MS);
   }

@@ -53,7 +53,7 @@ describe("the emitter's pace", () => {
 
   it("EP2: reaches the rate where steps come no later than a timer is", () => {
     const lateMs = fc.array(fc.nat(20), { minLength: 20, maxLength: 50 });
-    // Below it a full bucket is a token or two, and what a late timer costs is lost to EP1.
+    // Below it a full bucket is a token or two, and tokens that a late timer costs are lost to EP1.
     fc.assert(
       fc.property(fc.integer({ min: 40, max: 5000 }), lateMs, (ratePerSecond, late) => {
         const steps = stepsOf(ratePerSecond, late);

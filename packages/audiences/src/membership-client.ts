@@ -46,6 +46,6 @@ export async function openMembershipTable(
   const start = await thread.started<MembershipStart>();
   const methods = remoteMethods(MEMBERSHIP_METHODS, (call) => thread.ask(call));
   const close = () => thread.close({ method: "close", args: [] });
-  // The worker answers each method with what the table's own returns.
+  // The worker answers each method with the return value of the table's own method.
   return { ...methods, close, start } as MembershipClient;
 }

@@ -15,7 +15,7 @@ export function membershipKey(audienceId: string, userId: string): string {
   return `${audienceId}:${userId}`;
 }
 
-/** Reads a record; null for one that says nothing. Throws what the codec throws. */
+/** Reads a record; null for a record without meaning. Throws the codec's errors. */
 export function toMembershipEntry(record: IncomingRecord, codec: Codec<MembershipRecord>): MembershipEntry | null {
   if (record.value === null) return tombstone(record);
   const { audienceId, kind, userId, valueJson, revision, bornRevision, changedAtMs } = codec.decode(record.value);

@@ -78,7 +78,7 @@ describe("the membership's table", () => {
           }
           const after = holdMember(taken, partition, { held: before, fence: fences.get(place) });
           if (after !== undefined) held.set(key, after);
-          // Counted from here on, so that what is kept is held against what is counted anew.
+          // The table keeps a count from here on, so that the test compares the kept count with a new one.
           table.held(taken.audienceId);
         }
         for (const audienceId of ["a", "b"]) {

@@ -5,8 +5,8 @@
  * Owns: the database with its file, the open transaction, and the uploads that are not compared yet.
  * MT1  Records and the position behind them are written in one transaction, so that reading goes on without a gap
  *      however the process ended.
- * MT2  A transaction has `COMMIT_ENTRIES` rows, or what came within `COMMIT_INTERVAL_MS`. What a crash loses is read
- *      again.
+ * MT2  A transaction has `COMMIT_ENTRIES` rows, or the rows that came within `COMMIT_INTERVAL_MS`. Rows lost in a crash
+ *      are read again.
  * MT3  An upload is a table of its own until it is dropped. Uploads that an ended process left are dropped at the
  *      start.
  * MT4  Comparing goes page by page in order of the user, so that no question waits longer than one page takes.

@@ -16,7 +16,7 @@ const table = removingDamaged(options.path, () => new MembershipTable(options));
 const reply = (answer: ThreadReply): void => port.postMessage(answer);
 
 port.on("message", ({ id, call: { method, args } }: ThreadCall<MembershipCall>) => {
-  // The client's types say what each method takes.
+  // The client's types define the arguments of each method.
   const run = table[method] as (...given: readonly unknown[]) => unknown;
   reply({ id, value: removingDamaged(options.path, () => run.apply(table, [...args])) });
   if (method === "close") port.close();

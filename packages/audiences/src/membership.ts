@@ -1,5 +1,5 @@
 /**
- * Who is in which audience, as this process knows it: a cache of `posthaste.audiences`, which is asked after it has
+ * The users of each audience, as this process knows them: a cache of `posthaste.audiences`, which is asked after it has
  * read the topic to its end.
  *
  * Owns: the table and the follower that fills it.

@@ -26,7 +26,7 @@ async function stepsOf(usersPerSecond: number, syncs: readonly (readonly number[
     running -= 1;
   });
   while (running > 0) {
-    // What can go without a pause goes first.
+    // Steps that need no pause go first.
     await new Promise((resolve) => setImmediate(resolve));
     const next = sleepers.toSorted((a, b) => a.atMs - b.atMs)[0];
     if (next === undefined) continue;
