@@ -96,7 +96,7 @@ export class AuditLog {
     });
   }
 
-  /** The freshness of what the reader has read by itself; `page` reads to the topic's end first. */
+  /** The freshness of the entries that the reader has read by itself; `page` reads to the topic's end first. */
   get freshness(): Freshness {
     return { asOfMs: this.#asOfMs, complete: this.#asOfMs !== null };
   }

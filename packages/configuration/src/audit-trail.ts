@@ -1,6 +1,6 @@
 /**
- * Makes the record of who changed what, for the same send as the change itself: neither is acknowledged without the
- * other.
+ * Makes the audit record of a change, with its author and fields, for the same send as the change itself. Neither is
+ * acknowledged without the other.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
@@ -16,7 +16,7 @@ export interface AuditTrailOptions {
 }
 
 export interface Audited {
-  /** The id of what is changed. */
+  /** The id of the changed thing. */
   readonly target: string;
   /** The fields before and after; null where the thing did not exist then. */
   readonly from: AuditedFields | null;

@@ -16,7 +16,7 @@ export type AuditedFields = Readonly<Record<string, unknown>>;
 
 /** The most characters of a value; longer ones are cut. */
 const MAX_TEXT = 1000;
-/** What the audit has for a secret that is set. */
+/** The audit's word in the place of a secret that is set. */
 const CHANGED = "changed";
 
 /** The fields that differ. Null stands for a thing that does not exist. */
@@ -28,7 +28,7 @@ export function changesBetween(from: AuditedFields | null, to: AuditedFields | n
   });
 }
 
-/** What the audit has for a user id, since it is kept for longer than events are. */
+/** The audit's digest in the place of a user id, since the audit is kept for longer than events are. */
 export function userTarget(userId: string): string {
   return `user:${createHash("sha256").update(userId).digest("hex").slice(0, 16)}`;
 }

@@ -134,7 +134,7 @@ export class ConfigStore<T extends ConfigRecord> {
     return this.#table.state;
   }
 
-  /** Resolves when what stands in the topic now was read. Rejects with `deadline_exceeded`. */
+  /** Resolves when every record now in the topic was read. Rejects with `deadline_exceeded`. */
   refresh(timeoutMs = WRITE_DEADLINE_MS): Promise<void> {
     return this.#table.refresh(timeoutMs);
   }
@@ -149,7 +149,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /**
-   * Changes a key. Resolves with its value after the change (S1). Rejects with what `change` threw, or
+   * Changes a key. Resolves with its value after the change (S1). Rejects with an error of `change`, or with
    * `deadline_exceeded`. `by`: the author for the audit; null for a change that control makes by itself.
    */
   change(id: string, change: Change<T>, by: Author | null): Promise<T | undefined> {

@@ -1,13 +1,12 @@
 /**
- * Reads what another control process wrote a moment ago and this one has not read yet, before a caller is told that
- * there is no such thing.
+ * Reads the latest records of other control processes before a caller is told that there is no such thing.
  *
  * Owns: the number of callers that wait.
  * NH1  A caller that asked for something the table lacks is answered once the table has read the topic's end of the
  *      moment of asking. One request for the end serves all callers that came before it went out (`refresh` of
  *      `table.ts`).
- * NH2  At most `MOST_WAITING` callers wait, each for at most `READ_MS`: callers beyond that, callers that waited too
- *      long, and callers without brokers are answered by what the table has.
+ * NH2  At most `MOST_WAITING` callers wait, each for at most `READ_MS`. Callers beyond that, callers that waited too
+ *      long, and callers without brokers are answered by the table as it stands.
  */
 import type { Table } from "@posthaste/kafka/log/table";
 
