@@ -22,7 +22,7 @@ function installation() {
   let held = DELETION;
   const suppressed: Suppression[] = [];
   const events: string[] = [];
-  /** What was on record when the request was said to be sent. */
+  /** The counts on record when the request was marked as sent. */
   const sentWith: { suppressed: number; notified: number }[] = [];
 
   /** It is killed at its nth write: before the brokers have that, or before it hears that they do. */
@@ -77,7 +77,7 @@ it.each(kills)("E1: killed at write $killedAt (written: $isWritten), it is carri
   expect(state()).toBe(kill.killedAt === WRITES && kill.isWritten ? "sent" : "requested");
   await start().runner.runRecorded(DELETION.id);
   expect(state()).toBe("sent");
-  // What came twice is the same record, by which the router and receivers know it.
+  // A record that came twice is the same record, by which the router and receivers know it.
   expect(new Set(events).size).toBe(USERS);
   const ids = new Set(events.map((text) => (JSON.parse(text) as Event).messageId));
   expect(ids.size).toBe(USERS);

@@ -1,7 +1,7 @@
 /**
  * Where the records of each deletion request stand in their topic, and which record another one was written over.
  *
- * Owns: for each id the offset of the newest record, and that of the newest one before it with another content.
+ * Owns: for each id the offset of the newest record, and the offset of the newest one before it with another content.
  */
 import type { Clock } from "@posthaste/core/time";
 

@@ -1,6 +1,6 @@
 /**
- * For how long this process has known that a request was carried out, by its own clock: that of the process that
- * carried it out may differ by any time.
+ * The time for which this process has known that a request was carried out, by its own clock. The clock of the process
+ * that carried it out may differ by any time.
  *
  * Owns: the moments at which requests became known, of the last `KEEP_MS`.
  */

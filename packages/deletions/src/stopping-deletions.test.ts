@@ -21,7 +21,7 @@ interface Terms {
   readonly read?: (id: string) => Promise<Deletion>;
 }
 
-/** What is found among these requests, and which of them were read for it. */
+/** Returns the request found among these requests, and the ids of the requests that were read for it. */
 async function found(on: readonly Deletion[], terms: Terms = {}) {
   const { atMs = STOPPED_MS, digests = [ADA], inForce = true } = terms;
   const asked: string[] = [];

@@ -24,7 +24,7 @@ export interface StoppedUser {
   readonly atMs: number | null;
 }
 
-/** What is known of the request that stopped an event. */
+/** The known facts of the request that stopped an event. */
 export type StoppedBy =
   | {
       /** `ended`: the user's suppression ended since. */

@@ -3,8 +3,8 @@
  *
  * Owns: the timer, and the pass that is under way.
  * SX1  A suppression is ended only when its newest record says that it is over. A record that is written while a pass
- *      runs stays in force: the end has the next revision after the record that was found, which is below that of
- *      anything written since.
+ *      runs stays in force. The end has the next revision after the record that was found, and every record written
+ *      since has a higher one.
  * SX2  A pass holds at most `MAX_FOUND` keys; where there are more, another pass follows at once.
  */
 import { setTimeout as delay } from "node:timers/promises";
