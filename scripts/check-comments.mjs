@@ -16,7 +16,6 @@ const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 
 /** The percentage of sentences with a headless clause that a package may have. Lower a limit when its share falls. */
 const LIMITS = {
-  "packages/pipeline": 14,
   "services/control": 15,
 };
 const LIMIT = 3;

@@ -1,5 +1,5 @@
 /**
- * What a search found in the ranges that it reads, and how far it got in each.
+ * The findings of a search in the ranges that it reads, and its progress in each.
  *
  * Owns: the events and deliveries found, the count of the records looked at, and the next offset of each range.
  */

@@ -1,6 +1,6 @@
 /**
- * Looks for an event that has left no trace in the logs yet: among the records of `posthaste.events` that the router
- * has not finished, and those of `posthaste.deliveries` that delivery has not.
+ * Looks for an event that has left no trace in the logs yet. It reads the records of `posthaste.events` that the router
+ * has not finished, and the records of `posthaste.deliveries` that delivery has not finished.
  *
  * Owns: the queue of searches.
  * - One search runs at a time in a process, and at most `MAX_WAITING` wait for their turn: a further caller is told

@@ -1,4 +1,4 @@
-/** What the records of each topic say about a message id. The finds hold places and ids, and nothing about the user. */
+/** Finds a message id in the records of each topic. The finds hold places and ids, and nothing about the user. */
 import type { Codec, OpenCodec } from "@posthaste/contracts/codec";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
 import type { RejectedCalls } from "@posthaste/core/call/rejected-call";
@@ -35,7 +35,7 @@ export interface ScanFind {
 
 export interface ScannedTopic {
   readonly topic: string;
-  /** What a record says about the message id. */
+  /** Returns the facts about the message id in a record. */
   readonly finds: (
     record: Pick<IncomingRecord, "value" | "timestampMs">,
     messageId: string,
