@@ -20,7 +20,7 @@ const DEAD_LETTERS = 120;
 
 let topics: TestTopics;
 let topicId: string | null;
-/** Read models, keyed by the number of entries that each can hold. */
+/** Read models, keyed by the name of the dead letters that each can hold. */
 const readModels = new Map<string, ReadModel>();
 let nobody: DeadLettersReadModel;
 const warned: Record<string, unknown>[] = [];
