@@ -36,7 +36,7 @@ export interface ControlOptions {
   readonly clock?: Clock;
   /** Of S3 of config-store.ts; drawn at random when left out. */
   readonly writer?: number;
-  /** Opens the codecs. Default: those of the registry in the settings. */
+  /** Opens the codecs. Default: the codecs of the registry in the settings. */
   readonly openCodec?: OpenCodec | undefined;
 }
 

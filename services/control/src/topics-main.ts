@@ -1,7 +1,7 @@
 /**
  * Prints how the cluster's topics differ from the catalogue, makes them match it and the registry know every schema,
  * and ends. Run before the services start. With `--dry-run` it changes nothing. With `--raise-incarnation` it only
- * gives the events topic a higher topic generation (rule D2), for whoever set the routers back in it.
+ * gives the events topic a higher topic generation (rule D2), for an operator who set the routers back in it.
  */
 import { parseArgs } from "node:util";
 import {

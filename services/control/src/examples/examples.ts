@@ -1,4 +1,4 @@
-/** What each operation is asked and answers, for `/openapi.json`. Each is tried by a test against a real control. */
+/** A request and an answer of each operation, for `/openapi.json`. A test tries each against a real control. */
 import type { OperationExample } from "@posthaste/http-kit/openapi";
 import examples from "./examples.json" with { type: "json" };
 

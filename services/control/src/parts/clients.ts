@@ -20,7 +20,7 @@ export interface OpenClientsOptions {
   readonly log: Log;
   readonly registry: Registry;
   readonly clock: Clock;
-  /** Opens the codecs. Default: those of the registry in the settings. */
+  /** Opens the codecs. Default: the codecs of the registry in the settings. */
   readonly openCodec?: OpenCodec | undefined;
 }
 

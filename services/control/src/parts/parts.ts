@@ -38,7 +38,7 @@ export interface PartsOptions {
   readonly writer: number;
   /** The port on which the server listens, or will listen. */
   readonly port: () => number;
-  /** Opens the codecs. Default: those of the registry in the settings. */
+  /** Opens the codecs. Default: the codecs of the registry in the settings. */
   readonly openCodec?: OpenCodec | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function openParts(options: PartsOptions) {
 
 type Readers = Awaited<ReturnType<typeof openReaders>>;
 
-/** The read model of attempts and dead letters, what it cannot read, who may ask control, and the audiences. */
+/** Opens the read model of attempts and dead letters, the log of quarantined records, the access, and the audiences. */
 async function openReaders(clients: Clients, configuration: Configuration, options: PartsOptions) {
   const { names, connection, openCodec } = clients;
   const { audit, sources } = configuration;
@@ -88,7 +88,7 @@ async function openReaders(clients: Clients, configuration: Configuration, optio
   return { unreadable, readModel, access, metrics, audiences, losses };
 }
 
-/** What acts on events and dead letters that are there: deletions, replays, resends, tests, and their health. */
+/** Opens the parts that act on existing events and dead letters: deletions, replays, resends, tests, and health. */
 async function openActors(clients: Clients, configuration: Configuration, readers: Readers, options: PartsOptions) {
   const { names, connection, openCodec } = clients;
   const { producer, audit, sources, destinations } = configuration;

@@ -1,4 +1,4 @@
-/** The one table of what each operation needs. */
+/** The one table of the scopes that operations require. */
 import type { Need } from "@posthaste/http-kit/caller";
 
 /** The needs by operation, as `/openapi.json` names it. An operation that is missing here cannot be served. */

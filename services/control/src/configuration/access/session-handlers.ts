@@ -23,7 +23,7 @@ export interface SessionHandlersOptions {
   readonly clock: Clock;
 }
 
-/** What opens a session. */
+/** The secret that opens a session: the code of a sign-in link, or a token. */
 export type Key = { readonly code: string } | { readonly token: string };
 
 export interface OpenedSession {
@@ -76,7 +76,7 @@ export class SessionHandlers {
       by,
     );
     const origin = this.#options.origins.linkOriginOf(head);
-    // Browsers send no server what stands behind the #; the page takes the code from there.
+    // Browsers never send the part of a URL behind the # to a server; the page takes the code from there.
     return { link: `${origin}/#sign-in=${code}`, expiresAtMs: expiresAtMs ?? 0 };
   }
 

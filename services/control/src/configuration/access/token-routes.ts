@@ -1,4 +1,4 @@
-/** The routes of tokens, which say who may ask and for what. */
+/** The routes of tokens, which give callers access by scopes. */
 
 import type { AccessRecord } from "@posthaste/core/access/access-record";
 import { SCOPES } from "@posthaste/core/access/scope";

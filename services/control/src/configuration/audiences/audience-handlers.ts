@@ -23,8 +23,8 @@ import type { z } from "zod";
 import { iso, viewAudience } from "./audience-view.ts";
 
 /**
- * How long a query waits for records that another process wrote a moment ago, in ms. While a sync writes more than can
- * be read in that time, the answer has what was read.
+ * The time, in ms, for which a query waits for records that another process wrote a moment ago. While a sync writes
+ * more than can be read in that time, the answer has the records read so far.
  */
 const REFRESH_MS = 1000;
 const NOBODY = { users: 0, falses: 0 };
@@ -39,7 +39,7 @@ export interface AudienceHandlersOptions {
   readonly clock: Clock;
 }
 
-/** What a caller says of the users of an audience. */
+/** A caller's upload of the users of an audience. */
 export interface SaidMembers {
   readonly said: SaidInBatches;
   /** Whether users that are not named become absent. */
@@ -102,7 +102,7 @@ export class AudienceHandlers {
 
   async remove(id: string, by: Author): Promise<void> {
     const audience = await this.#options.audiences.find(id);
-    // An audience whose removal is under way is found too: whoever asks again is answered at its end.
+    // An audience whose removal is under way is found too: a second request is answered at the removal's end.
     if (audience?.kind !== "audience") throw noAudience(id);
     await this.#options.syncs.remove(audience, by);
   }

@@ -1,4 +1,4 @@
-/** The audit: who changed what, newest first. */
+/** The audit: the changes with their authors, newest first. */
 
 import type { HeldEntry } from "@posthaste/configuration/audit-log";
 import { userTarget } from "@posthaste/configuration/audited-fields";

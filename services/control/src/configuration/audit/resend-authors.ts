@@ -1,9 +1,9 @@
 /**
- * Who sent deliveries again by hand, as the audit says.
+ * The authors of resends by hand, according to the audit.
  *
  * Owns: the answers so far, the newest `KEPT` of them.
- * RA1  What the audit said once is not asked for again: an entry never changes.
- * RA2  What it did not know is asked for again after `AGAIN_MS`: a list that is read every few seconds would have the
+ * RA1  An author that the audit named once is not asked for again: an entry never changes.
+ * RA2  An unknown author is asked for again only after `AGAIN_MS`: a list that is read every few seconds would have the
  *      audit searched as often.
  */
 import type { AuditLog } from "@posthaste/configuration/audit-log";
@@ -38,7 +38,7 @@ export class ResendAuthors {
     this.#nowMs = nowMs;
   }
 
-  /** Of the resends among these ids; what the audit does not know is left out. */
+  /** Returns the authors of the resends among these ids; resends that the audit does not know are omitted. */
   async of(replayIds: Iterable<string | null>): Promise<ResentBy> {
     const ids = new Set([...replayIds].filter((id) => id !== null && isResend(id))) as ReadonlySet<string>;
     await this.#ask(new Set([...ids].filter((id) => this.#isToAsk(id))));

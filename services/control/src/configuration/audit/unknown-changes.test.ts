@@ -95,7 +95,7 @@ describe("a revision", () => {
     expect(withoutEntry([asked, byHand], [naming])).toEqual([byHand]);
     // An entry whose record never came accounts for none.
     expect(withoutEntry([byHand], [naming])).toEqual([byHand]);
-    // One from before accounts for what no entry names.
+    // An entry from before accounts for a revision that no entry names.
     expect(withoutEntry([asked, byHand], [naming, entryAt(6, 98_999)])).toEqual([]);
   });
 });

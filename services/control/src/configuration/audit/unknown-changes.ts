@@ -6,7 +6,7 @@
 import type { AuditLog, AuditPage, HeldEntry } from "@posthaste/configuration/audit-log";
 import type { AuditedChange } from "@posthaste/core/access/audit-entry";
 
-/** The name of whoever is not known, and of the way by which it was asked for. */
+/** The name of an unknown author, and of the unknown way by which the change was asked for. */
 export const UNKNOWN = "unknown";
 /**
  * The most ms between a revision and its entry in the audit, which go in one send: as long as a change may take. A
@@ -15,10 +15,10 @@ export const UNKNOWN = "unknown";
 const APART_MS = 10_000;
 /** The most entries that are compared with revisions. */
 const MOST_ENTRIES = 2000;
-/** The most entries that are looked through, and the most revisions, where nobody says of what. */
+/** The most entries, and the most revisions, that a question without a target looks through. */
 const MOST_LOOKED = 5000;
 const MOST_REVISIONS = 500;
-/** How many entries newer than a page are looked at too: those of its revisions may stand there. */
+/** The number of entries newer than a page that are looked at too: the entries of its revisions may stand there. */
 const BESIDE = 1000;
 /** How far the clocks of those who write the audit may be apart, in ms. */
 const CLOCKS_APART_MS = 10 * 60_000;
@@ -27,7 +27,7 @@ export interface ConfigRevision {
   readonly revision: number;
   readonly atMs: number;
   readonly isRemoval: boolean;
-  /** What is known to differ from the revision before. */
+  /** The fields that are known to differ from the revision before. */
   readonly changes: readonly AuditedChange[];
 }
 
@@ -38,7 +38,7 @@ export interface NamedRevision extends Pick<ConfigRevision, "revision" | "atMs">
 
 /** Neither rejects. */
 export interface ConfigRevisions {
-  /** The revisions of what has this id, the newest first; none for an id of anything else. */
+  /** The revisions of the thing with this id, the newest first; none for an id of another kind of thing. */
   of(id: string): Promise<readonly ConfigRevision[]>;
   /** The newest revisions of everything that are no newer than a moment, in no order. */
   newest(untilMs: number, limit: number): Promise<readonly NamedRevision[]>;
@@ -62,7 +62,7 @@ export interface UnknownChangesParts {
 
 /** Which unknown changes are asked for. */
 export interface UnknownAsked {
-  /** The id of what was changed; absent for everything. */
+  /** The id of the changed thing; absent for everything. */
   readonly target?: string | undefined;
   readonly from: AuditPlace;
   /** How many a page has at the most. */
@@ -119,7 +119,7 @@ async function lookThrough(
   };
   const bounds = from === undefined ? {} : { below: from.below + BESIDE, most: MOST_LOOKED };
   const page = await auditLog.page({ limit: MOST_ENTRIES, fits, ...bounds }, timeoutMs);
-  // What is older than the oldest entry that was looked at may have had one.
+  // A revision older than the oldest entry that was looked at may have had an entry.
   const sinceMs = page.below === null && page.isWhole ? Number.NEGATIVE_INFINITY : oldestMs;
   const untilMs = nowMs() - APART_MS;
   const byTarget = groupedByTarget(page.entries);
@@ -149,8 +149,8 @@ function unknownAmong(target: string, all: readonly ConfigRevision[], looked: Lo
 }
 
 /**
- * The revisions that are left when each entry has accounted for one: that which it names or, of an entry from before,
- * one that no other entry names, the nearest in time first.
+ * Returns the revisions that are left when each entry has accounted for one. An entry accounts for the revision that it
+ * names. An entry from before accounts for one that no other entry names, the nearest in time first.
  */
 export function withoutEntry<T extends Pick<ConfigRevision, "revision" | "atMs">>(
   revisions: readonly T[],
@@ -179,7 +179,7 @@ function apartMsOf(revision: Pick<ConfigRevision, "atMs">, entry: Pick<HeldEntry
   return Math.abs(revision.atMs - entry.atMs);
 }
 
-/** What orders unknown changes. */
+/** The fields that order unknown changes. */
 export type UnknownPlace = Pick<UnknownChange, "atMs" | "target" | "revision">;
 
 /** Below 0 where `one` comes before `other`. */

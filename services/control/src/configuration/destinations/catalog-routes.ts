@@ -1,4 +1,4 @@
-/** The catalogue: which kinds of destination there are, and what settings they take. */
+/** The catalogue: the kinds of destination, and the settings of each. */
 import { WEBHOOKS } from "@posthaste/core/config/destination";
 import { destinationSettingsInput } from "@posthaste/core/config/destination-settings";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";

@@ -39,7 +39,7 @@ export interface DestinationChange {
   readonly update: (destination: Destination) => Destination;
 }
 
-/** Changes a destination that exists and whose secrets this process can open; resolves with the changed destination. */
+/** Changes and returns an existing destination. Throws a Problem for secrets that this process cannot open. */
 export async function changeDestination(
   destinations: ConfigStore<Destination>,
   clock: Clock,

@@ -1,5 +1,5 @@
 /**
- * Routes that take a destination's shared secret through its rotation; core owns the stages and what each step does.
+ * Routes that take a destination's shared secret through its rotation. Core owns the stages and the steps' effects.
  */
 
 import type { ConfigStore } from "@posthaste/configuration/config-store";

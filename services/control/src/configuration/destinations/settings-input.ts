@@ -1,4 +1,4 @@
-/** A destination's settings, made from what a caller sent and what is stored. */
+/** A destination's settings, made from a caller's fields and the stored settings. */
 import { changeSettings, type DestinationSettings } from "@posthaste/core/config/destination-change";
 import type { SettingsPatch } from "@posthaste/core/config/destination-settings";
 import { formatPath, invalidInput } from "@posthaste/http-kit/problem";

@@ -10,7 +10,7 @@ import type { SettingsPatch } from "@posthaste/core/config/destination-settings"
 import { invalidInput } from "@posthaste/http-kit/problem";
 import { settingsFrom } from "./settings-input.ts";
 
-/** Throws a Problem where there is no URL, for a mask in whose place nothing is stored, and for what UD1 forbids. */
+/** Throws a Problem for a missing URL, for a mask in whose place nothing is stored, and for a change against UD1. */
 export function unsavedDestination(stored: Destination | null, patch: SettingsPatch, nowMs: number): Destination {
   const settings = settingsFrom(stored ?? DEFAULT_SETTINGS, patch);
   if (settings.urls.length === 0)

@@ -44,7 +44,7 @@ export interface EndReadersOptions {
 const LAST_RECORDS = 1_000;
 /** A reader that is more records than this behind the end begins again (EN1). */
 const MAX_BEHIND = 5_000;
-/** The ms before a reader begins again, which bound what a reader costs that cannot keep up. */
+/** The ms before a reader begins again, which bound the cost of a reader that cannot keep up. */
 const AGAIN_MS = 2_000;
 /**
  * The ms between two looks at the topic: `LOOK_MS` while a partition has no leader or the brokers do not answer,

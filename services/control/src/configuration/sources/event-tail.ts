@@ -39,7 +39,7 @@ export interface EventTailOptions {
   readonly monotonicMs: () => number;
   /** For tests; instead of `BOUNDS`. */
   readonly bounds?: { readonly sources: number; readonly watched: number };
-  /** For tests, as those of `EndReaders`. */
+  /** For tests, as the options of `EndReaders`. */
   readonly idleLookMs?: number;
   /** For tests; instead of `PATIENCE_MS`, and of `MOST_PATIENCE_MS` for a watch. */
   readonly patienceMs?: number;
@@ -48,7 +48,7 @@ export interface EventTailOptions {
 const QUIET_MS = 30_000;
 /** ET3. */
 const BOUNDS = { sources: 60, watched: 50 };
-/** How long, in ms, a question waits for the readers to reach the end; then it is answered with what the tail holds. */
+/** The time, in ms, for which a question waits for the readers to reach the end. Then it gets the held events. */
 const PATIENCE_MS = 2_000;
 /**
  * The same where the readers begin again and again, and for a watch: a browser does not reopen a stream that was
@@ -241,7 +241,7 @@ export class EventTail {
 
 /**
  * Begins to hold a source's events from where the readers begin, or goes on from where they stood; the records passed
- * over between are a gap. Where somebody made the topic anew, or it ends before what was read, everything held is
+ * over between are a gap. Where somebody made the topic again, or it ends before the records read, everything held is
  * dropped.
  */
 function begin(asked: Asked, { topicId, partitions }: BegunReading): void {

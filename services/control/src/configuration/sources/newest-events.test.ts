@@ -28,7 +28,7 @@ it("NE1: of a second the first twenty are kept, and of the next one again", () =
 });
 
 it("NE2: of any events the newest are listed, in whatever order they came, within the count and the bytes", () => {
-  // Those of which the count is too much, and those of which the bytes are.
+  // Small events exceed the bound on their count, and large events the bound on their bytes.
   const given = fc
     .constantFrom(100, 40_000)
     .chain((max) => fc.array(fc.tuple(fc.nat(2000), fc.integer({ min: 1, max })), { maxLength: 3 * MAX_EVENTS }));

@@ -1,4 +1,4 @@
-/** What whoever looks after a source should change, for each code with which ingest refuses a call. */
+/** The advice to the owner of a source, for each code with which ingest refuses a call. */
 
 const TOO_LARGE =
   "Send batches of at most 512,000 bytes after decompression, with less context and fewer integrations.";

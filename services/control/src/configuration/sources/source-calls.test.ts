@@ -5,7 +5,7 @@ import { findSourceCalls } from "./source-calls.ts";
 const NOW_MS = 1_800_000_000_000;
 const FRESH = { asOfMs: null, complete: true };
 
-/** What ten seconds of a process came to, which ended so long ago. */
+/** The activity of a process in ten seconds, which ended `ms` ago. */
 const endedAgo = (ms: number, accepted: number, code: string) => ({
   ...{ sourceId: "src_1", instance: "one", sinceMs: NOW_MS - ms - 10_000, untilMs: NOW_MS - ms, accepted },
   ...{ lastAcceptedMs: NOW_MS - ms - 1, rejected: { [code]: 1 }, refused: { [code]: 2 }, samples: [] },

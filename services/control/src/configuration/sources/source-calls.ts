@@ -30,7 +30,7 @@ export interface SourceCallsQuery {
   readonly nowMs: number;
 }
 
-/** The most records of activity that one answer adds up: those of a day of some processes. */
+/** The most records of activity that one answer adds up: the records of some processes over a day. */
 const MAX_COUNTED = 20_000;
 
 /** Rejects with a Problem while the read model cannot be asked. */

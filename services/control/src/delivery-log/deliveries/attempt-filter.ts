@@ -43,7 +43,7 @@ export interface AttemptFilter {
 export interface FilteredDelivery extends Pick<LoggedDelivery, "type" | "sourceId" | "userKey" | "event" | "replayId"> {
   /** The number of the attempt, or of a delivery's newest attempt; 0 where there was none. */
   readonly attempt: number;
-  /** What its URLs answered. */
+  /** The answers of its URLs. */
   readonly urls: readonly UrlAnswer[];
 }
 

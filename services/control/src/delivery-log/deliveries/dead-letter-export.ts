@@ -87,7 +87,7 @@ export class DeadLetterExport {
     for (const range of ranges) {
       for await (const { deadLetters } of readDeadLetters(this.#options, range, signal)) {
         const chunk = await this.#turns.take(() => {
-          // Asked for at each step, so that the export leaves out what is purged meanwhile.
+          // Asked for at each step, so that the export leaves out dead letters that are purged meanwhile.
           const hiding = this.#hiding();
           const seen = deadLetters.filter((found) => {
             if (!fits(found.facts)) return false;

@@ -33,7 +33,7 @@ const GROUPED = [
   },
 ];
 
-/** What became of one at this offset. */
+/** The state of a dead letter, keyed by its offset. */
 const STATES: Readonly<Record<number, DeadLetterState>> = { 8: "deliveredSince", 7: "diedAgain" };
 const stateOf = (entry: object): DeadLetterState => STATES[(entry as ProjectionEntry).offset] ?? "open";
 
@@ -115,7 +115,7 @@ it("groups with the most open dead letters come first, then the largest, and eac
 
 type Died = Pick<DeadLetterGroup, "reason" | "reasonClass" | "error">;
 
-/** What each remedy alone says, and dead letters of which it is the remedy. */
+/** The words that each remedy alone has, and dead letters with this remedy. */
 const REMEDIES: readonly [says: RegExp, of: readonly Died[]][] = [
   [/^turn the destination on, then replay$/, diedOf("destination_disabled", "configuration", [null, "503", "401"])],
   [/is no more: purge them, or export them$/, diedOf("destination_removed", "configuration", [null, "503", "403"])],

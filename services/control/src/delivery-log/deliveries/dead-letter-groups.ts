@@ -1,6 +1,6 @@
 /**
- * Groups of dead letters with the same cause, and what helps against it. The group with the most open dead letters
- * comes first, of equal ones the largest, and groups of one size are in the order of their names.
+ * Groups of dead letters with the same cause, and its remedy. The group with the most open dead letters comes first, of
+ * equal ones the largest, and groups of one size are in the order of their names.
  */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
@@ -111,7 +111,7 @@ function addHour(groups: Map<string, DeadLetterGroup>, hour: VisibleHour): void 
   const before = known.hours.get(hourMs) ?? NONE;
   known.hours.set(hourMs, { count: before.count + count, open: before.open + open });
   groups.set(name, {
-    // The projection holds what was put into it.
+    // The projection holds the values that control wrote.
     ...{ destinationId, reason: kind as DeadLetterGroup["reason"], error, hours: known.hours },
     reasonClass: reasonClass as DeadLetterGroup["reasonClass"],
     count: known.count + count,
@@ -123,10 +123,10 @@ function addHour(groups: Map<string, DeadLetterGroup>, hour: VisibleHour): void 
   });
 }
 
-/** What to do about a group that has no open dead letters, in words. */
+/** The remedy for a group that has no open dead letters, in words. */
 export const NOTHING_LEFT = "nothing is left to do: they were delivered since, or died again as newer dead letters";
 
-/** What to do about a group with open dead letters, in words. */
+/** Returns the remedy for a group with open dead letters, in words. */
 export function remedyOf({
   reason,
   reasonClass,

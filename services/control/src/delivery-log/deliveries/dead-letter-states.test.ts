@@ -100,7 +100,7 @@ interface ReadRecord {
   readonly entry: ProjectionEntry;
 }
 
-/** What was read, and what is so besides. */
+/** The records read, and the purges and replays besides. */
 class Read {
   readonly records: ReadRecord[] = [];
   readonly purged = new Set<string>();

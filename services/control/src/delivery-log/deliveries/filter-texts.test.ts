@@ -13,7 +13,7 @@ import { type AttemptFilter, attemptCheck } from "./attempt-filter.ts";
 import { attemptTexts, latestTexts } from "./filter-texts.ts";
 import { latestCheck } from "./latest-routes.ts";
 
-/** With what JSON and SQL have a way of their own for. */
+/** Names with characters that JSON or SQL escape. */
 const NAMES = ["user-7", 'say "hi"', "back\\slash", "\ud800", "ünï\u0000", "a'b", "u".repeat(400)];
 const name = fc.constantFrom(...NAMES);
 const status = fc.constantFrom(200, 404, 429, 503);

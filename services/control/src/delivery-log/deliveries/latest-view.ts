@@ -161,7 +161,7 @@ function lastAttemptOf({ facts: { attempts, deadLetters } }: KnownDelivery): Lat
   return { time: null, outcome: null, urls: last.map((each) => ({ ...each, durationMs: null })) };
 }
 
-/** Of a delivery whose attempts are not logged, that of the last one, from the dead letter. */
+/** The answers to a delivery's attempts. Where no attempt is logged, the last answer comes from the dead letter. */
 function answersOf(delivery: KnownDelivery): LatestDelivery["answers"] {
   const answers = allAnswers(delivery.pastAnswers, delivery.facts.attempts);
   if (answers.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * Dead letters as a caller may see them: without those of suppressed users and without purged ones, which it counts. A
+ * Dead letters as a caller may see them. Dead letters of suppressed users and purged ones are hidden and counted. A
  * dead letter that delivery dropped for a suppression (reason `suppressed`) may be seen, since it holds nothing of the
  * user; it cannot be sent again.
  *
@@ -102,8 +102,7 @@ export class VisibleDeadLetters {
   }
 
   /**
-   * What became of a dead letter (LM1 and LM2 of dead-letter-mark.ts), as far as that was known when its entry was
-   * read.
+   * The state of a dead letter (LM1 and LM2 of dead-letter-mark.ts), as far as it was known when its entry was read.
    */
   stateOf({ destinationId, mark = 0 }: Pick<ProjectionEntry, "destinationId" | "mark">): DeadLetterState {
     return deadLetterState(mark, this.#settleOf(destinationId));
@@ -231,7 +230,7 @@ export class VisibleDeadLetters {
     }
   }
 
-  /** Decides what becomes of an entry; null where every entry that the index finds may be seen. */
+  /** Returns the judge of entries; null where every entry that the index finds may be seen. */
   #judgeOf(filter: DeadLetterFilter): ((entry: ProjectionEntry) => Verdict) | null {
     const { destinationId: _, reason: __, sinceMs: ___, untilMs: ____, ...others } = filter;
     const isNarrowed = Object.values(others).some((value) => value !== undefined);

@@ -1,6 +1,6 @@
 /**
- * The facts about the events under one message id, from the read model's projections and from what a search found
- * unfinished. Each event is one group: a call that was rejected, an event that led to no delivery, an event with its
+ * The facts about the events under one message id, from the read model's projections and from a search of unfinished
+ * records. Each event is one group: a call that was rejected, an event that led to no delivery, an event with its
  * deliveries, or an event that the router has not finished.
  */
 
@@ -39,13 +39,13 @@ export interface EventFacts {
   /** The users of dead letters that are not shown, since a deletion request stopped their user's events. */
   readonly suppressedDeadLetters: readonly Pick<StoppedUser, "sourceId" | "digests">[];
   /**
-   * True where a projection holds more than `MAX_ENTRIES` entries of what is listed: a timeline has the newest alone.
+   * True where a projection holds more than `MAX_ENTRIES` entries of the listed kinds: a timeline has the newest alone.
    */
   readonly isCut: boolean;
   readonly fresh: Freshness;
 }
 
-/** What a search found that no projection holds yet. */
+/** The findings of a search that no projection holds yet. */
 export type Unfinished = Pick<PipelineAnswer, "events" | "deliveries">;
 
 export interface AskedFacts {

@@ -29,7 +29,7 @@ export interface LookupParts {
   readonly naming: NameDeletionsParts;
 }
 
-/** What the projections alone are asked with. */
+/** The parts for a question to the projections alone. */
 export type WrittenParts = Omit<LookupParts, "pipeline" | "audit" | "naming">;
 
 export interface EventQuestion {
@@ -102,14 +102,14 @@ export async function lookUpEvent(
   const question = openQuestion(asked, { facts, judged }, parts);
   if (question === null) return { judged: await named(judged, parts), facts, search: null, next };
   const search = await parts.pipeline.find(question, signal);
-  // The projections are asked once more: what was under way during the search may have ended since.
+  // The projections are asked once more: a delivery under way during the search may have ended since.
   const page = await pageOf(asked, parts);
   const since = await findEventFacts(asked.messageId, parts, { ...page, unfinished: search });
   const then = await judgeFacts(since, asked, { parts, terms, page });
   return { judged: await named(then.judged, parts), facts: since, search, next: then.next };
 }
 
-/** The same events, with who switched their destinations off, and the deletion requests that stopped them. */
+/** Adds the authors who switched the events' destinations off, and the deletion requests that stopped the events. */
 async function named(judged: readonly JudgedEvent[], { audit, naming }: LookupParts): Promise<readonly JudgedEvent[]> {
   return await nameDeletions(await nameWhoSwitchedOff(judged, audit), naming);
 }

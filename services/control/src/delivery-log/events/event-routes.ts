@@ -1,4 +1,4 @@
-/** Routes for "Why did this event not arrive?": the verdict on what a source sent under one message id. */
+/** Routes for "Why did this event not arrive?": the verdict on the events under one message id. */
 
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";

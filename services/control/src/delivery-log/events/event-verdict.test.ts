@@ -118,7 +118,7 @@ function judge(known: EventFacts, terms: Partial<JudgeTerms> = {}): readonly Jud
 
 const causes = (known: EventFacts, terms: Partial<JudgeTerms> = {}) => judge(known, terms).map(({ cause }) => cause);
 
-/** What an event's destinations came to, in their order. */
+/** The causes for an event's destinations, in their order. */
 function perDestination(known: EventFacts, terms: Partial<JudgeTerms> = {}) {
   const [event] = judge(known, terms);
   const deliveries = event !== undefined && "deliveries" in event ? event.deliveries : [];

@@ -1,4 +1,4 @@
-/** The verdict on each event under one message id: its cause, and that of each of its destinations. */
+/** The verdict on each event under one message id: its cause, and the cause of each of its destinations. */
 import type { Destination } from "@posthaste/core/config/destination";
 import type { UnroutedCause } from "@posthaste/core/routing/routing";
 import { judgeDelivery } from "@posthaste/core/verdict/delivery-verdict";
@@ -109,8 +109,8 @@ export function originOf(event: JudgedEvent): string | null {
 }
 
 /**
- * The refused requests that the source did not send again: a source that was told to retry, or whose key was corrected,
- * does.
+ * The refused requests that the source did not send again. A source that was told to retry sends its request again, and
+ * so does a source with a corrected key.
  */
 function refusedForGood({ refused, rejected, unrouted, routed, unfinished }: EventFacts): readonly ListedRefusal[] {
   const receivedAtMs = [

@@ -1,8 +1,8 @@
-/** What sentences say of a delivery beside what is logged of it: where it waits, what is left to it, what ends that. */
+/** The live state for sentences about a delivery: its retry topic, the retry delays, its destination's obstacles. */
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
 import type { DestinationHealth, ProcessHealth } from "@posthaste/core/health/health-record";
 
-/** What stands against requests to a destination by now; moments are ms since the epoch. */
+/** The present obstacles to requests to a destination; moments are ms since the epoch. */
 export interface Obstacle {
   /** The earliest probe of a breaker that is not closed; null where there is none. */
   readonly nextProbeMs: number | null;

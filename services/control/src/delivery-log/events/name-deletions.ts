@@ -22,7 +22,7 @@ export interface NameDeletionsParts {
   readonly readEvent: (place: { readonly partition: number; readonly offset: number }) => Promise<Event | null>;
 }
 
-/** The same events, those that were stopped with what is known of the request. */
+/** The same events. The first `MOST` stopped events have the known facts of their deletion requests. */
 export async function nameDeletions(
   judged: readonly JudgedEvent[],
   parts: NameDeletionsParts,
@@ -34,8 +34,8 @@ export async function nameDeletions(
 }
 
 /**
- * The same events of a list, in their order, as `nameDeletions` has them. What was not begun when `enough` is aborted
- * is said to be not looked up.
+ * The same events of a list, in their order, as `nameDeletions` has them. A look-up that has not begun when `enough` is
+ * aborted is skipped, and its event says so.
  */
 export async function nameListedDeletions(
   judged: readonly JudgedEvent[],

@@ -20,7 +20,7 @@ export interface SearchedFor {
   readonly unlogged: string;
   /** The deletion request that hides dead letters under the message id. */
   readonly hiddenBy: StoppedBy | undefined;
-  /** True where control has read the whole log; before that, it may still find what it has not found. */
+  /** True where control has read the whole log; before that, it may still find the event. */
   readonly isComplete: boolean;
 }
 

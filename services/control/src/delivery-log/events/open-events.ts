@@ -1,4 +1,4 @@
-/** Puts together the parts of control that tell what became of events. */
+/** Puts together the parts of control that explain the outcomes of events. */
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";

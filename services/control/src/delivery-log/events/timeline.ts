@@ -1,4 +1,4 @@
-/** The timeline of an event: its steps in words for whoever sent it, with names and numbers apart for a closer look. */
+/** The timeline of an event: its steps in words for its sender, with names and numbers apart for a closer look. */
 import type { AttemptRecord, DeferralRecord, LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";

@@ -1,6 +1,6 @@
 /**
- * Verdicts in words: one sentence that says what became of an event or a delivery, and the command that helps. It names
- * sources and destinations where control knows their names, and by their ids where it does not.
+ * Verdicts in words: one sentence about the outcome of an event or a delivery, and the command that helps. Sources and
+ * destinations have their names where control knows them, and their ids where it does not.
  */
 import { CALL_REFUSAL_STATUS } from "@posthaste/core/call/call";
 import { UNKNOWN_SOURCE_ID } from "@posthaste/core/call/source-activity";
@@ -25,7 +25,7 @@ export interface Names {
   readonly destination: (id: string) => string;
 }
 
-/** Why a delivery waits without a request, and what ends that. */
+/** The reasons why a delivery waits without a request, and the end of each wait. */
 const DEFERRED_FOR: Readonly<Record<string, (obstacle: Obstacle) => string>> = {
   breaker_open: ({ nextProbeMs }) =>
     `its breaker is open after failures, until a probe is answered${nextProbeMs === null ? "" : ` (the next ${isoTime(nextProbeMs)})`}`,
@@ -43,7 +43,7 @@ export interface ReportedDelivery {
   readonly destinationId: string;
   readonly nowMs: number;
   readonly beside: LiveDeliveryState;
-  /** What is known of the deletion request, where one stopped it. */
+  /** The known facts of the deletion request, where one stopped the delivery. */
   readonly stoppedBy: StoppedBy | undefined;
 }
 
@@ -130,7 +130,7 @@ function tellDead(verdict: Verdict<"dead_letter">, name: string): VerdictText {
   if (reasonClass === null) return { sentence: `Not delivered to ${name}: ${end}.`, command };
   const [first] = last;
   const error = first === undefined ? null : String(first.status ?? first.error);
-  // The dead letter holds what was put into it.
+  // The dead letter holds the values that control wrote.
   const group = { reason, reasonClass, error } as Parameters<typeof remedyOf>[0];
   const after = place === null ? "its dead letter was purged" : remedyOf(group);
   return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };
@@ -220,7 +220,7 @@ function behindInWords({ recordsBehind, behindMs }: Behind): string {
   return `${before} before it in its partition, ${seconds} s behind`;
 }
 
-/** A delivery of an earlier release, whose attempts do not tell what followed. */
+/** A delivery of an earlier release, whose attempts do not name their follow-up. */
 export function tellEndless(
   { startedAtMs, attempt, outcome, messageId, urls }: AttemptRecord,
   name: string,
@@ -246,7 +246,7 @@ function commandFor(code: string, sourceId: string): string | null {
   return isOff ? `posthaste sources update ${sourceId} --enabled` : null;
 }
 
-/** A call that ingest rejected. Its message says what to change. */
+/** A call that ingest rejected. Its message names the change to make. */
 export function tellRejected(rejected: ListedRejectedCall): VerdictText {
   const { single, code, message, index, sourceId } = rejected;
   const command = `posthaste sources calls ${sourceId}`;

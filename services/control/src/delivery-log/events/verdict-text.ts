@@ -1,4 +1,4 @@
-/** What a verdict says of one thing. */
+/** The words of a verdict on one thing. */
 export interface VerdictText {
   readonly sentence: string;
   /** A command line; null where there is nothing to do. */

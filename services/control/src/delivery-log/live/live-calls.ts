@@ -25,8 +25,8 @@ export interface LiveCallsParts {
 export type OpenCalls = (sourceId: string, signal: AbortSignal) => Promise<readonly LiveFeed[]>;
 
 /**
- * Opens the feeds of a stream, which live until `signal` is aborted. Throws the Problem `not_found`, and those of
- * `EventTail.watch`.
+ * Opens the feeds of a stream, which live until `signal` is aborted. Throws the Problem `not_found`, and the Problems
+ * of `EventTail.watch`.
  */
 export function createOpenCalls({ sources, readModel, tail, suppressed }: LiveCallsParts): OpenCalls {
   const name = "calls";

@@ -17,7 +17,7 @@ interface Row {
 interface Reported {
   readonly event: string;
   readonly id: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects and fails on what is not there
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the expected fields and fails on a missing one
   readonly data: any;
 }
 
@@ -53,11 +53,11 @@ function startTopic({ maxBytes = 1_000_000 }: { readonly maxBytes?: number } = {
         filter: only === undefined ? {} : { event: String(only) },
         ...{ signal: ended.signal, clock: { nowMs: () => BEGAN_MS, monotonicMs: () => now.monotonicMs } },
       });
-      /** What comes next together. */
+      /** The next events that come together. */
       const next = async () => eventsOf(String(Buffer.from((await stream.next()).value ?? [])));
       return {
         next,
-        /** What comes next where the clock goes on and a row comes while it is waited for. */
+        /** The next events, where the clock goes on and a row comes during the wait. */
         async after(ms: number) {
           const coming = next();
           now.monotonicMs += ms;

@@ -2,8 +2,8 @@
  * Produces put-aside records again to the topics from which they were read, once a service can read them.
  *
  * Owns nothing between two calls; each call has a producer of its own.
- * UP1  Key, value and headers are those of the record, byte for byte, without the headers that say why it was put
- *      aside.
+ * UP1  The produced record has the record's key, value and headers, byte for byte, without the headers that give the
+ *      reason for the quarantine.
  * UP2  A record of the deliveries goes to the retry topic of the shortest delay: in its own topic, behind the
  *      deliveries that were routed after it, it would count as a repeat by its origin (D1 of docs/design.md).
  * UP3  A record is marked as produced again only when the brokers have it in its topic: a crash between the two leads
@@ -49,8 +49,8 @@ export async function reproduce(
   try {
     let [count, isAudited] = [0, false];
     const [refused, gone]: [UnreadableEntry[], UnreadableEntry[]] = [[], []];
-    // The audit's record of who asked goes before the first record, in a send of its own: a refusal of the other record
-    // does not tell whether the audit has this one.
+    // The audit's record of the caller goes before the first record, in a send of its own: a refusal of the other
+    // record does not tell whether the audit has this one.
     const audit = async () => {
       if (!isAudited) await withDeadline(producer.send(audited), SEND_TIMEOUT_MS, "recording who asked");
       isAudited = true;

@@ -8,8 +8,8 @@
  * UJ2  There are entries of the newest `mostEntries`; older records stay in the topic.
  * UJ3  The topic itself marks a record that was produced again, so that every control process knows of it, after a
  *      restart too.
- * UJ4  Of what control quarantined the newest `mostPlaces` are known, however many entries came after them: control
- *      reads its topics from their starts at each start, and would put each that it does not know aside once more.
+ * UJ4  The newest `mostPlaces` records that control quarantined are known, however many entries came after them.
+ *      Control reads its topics from their starts at each start, and would quarantine each unknown record once more.
  */
 import { headerText } from "@posthaste/contracts/headers";
 import { decodeUnreadable, type Unreadable } from "@posthaste/contracts/unreadable-headers";
@@ -64,7 +64,7 @@ export class UnreadableEntries {
     return this.#entries.has(place) || this.#ourPlaces.has(place);
   }
 
-  /** Newest first; those of one moment by their places. */
+  /** Newest first; entries of one moment by their places. */
   list(): readonly UnreadableEntry[] {
     return [...this.#entries.values()].sort(newestFirst);
   }
@@ -101,7 +101,7 @@ export class UnreadableEntries {
   }
 }
 
-/** Deletes what was added first, where there are more than `most`. */
+/** Deletes the item that was added first, where there are more than `most`. */
 function dropOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
   const [oldest] = kept.keys();
   if (kept.size > most && oldest !== undefined) kept.delete(oldest);

@@ -57,7 +57,7 @@ export class UnreadableLog {
     return this.#entries.has(place);
   }
 
-  /** Newest first; those of one moment by their places. */
+  /** Newest first; entries of one moment by their places. */
   entries(): readonly UnreadableEntry[] {
     return this.#entries.list();
   }

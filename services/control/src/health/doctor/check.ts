@@ -1,4 +1,4 @@
-/** A check of the doctor, and what it finds. */
+/** A check of the doctor, and its finding. */
 import { isPosthasteError } from "@posthaste/core/errors";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 
@@ -10,7 +10,7 @@ export interface Finding {
   readonly state: Exclude<CheckState, "ok">;
   /** A sentence. */
   readonly what: string;
-  /** What the reader can do about it, also a sentence. */
+  /** The reader's next step, also a sentence. */
   readonly remedy: string;
 }
 

@@ -1,4 +1,4 @@
-/** The doctor's route: the state of everything that Posthaste depends on, and what to do where it is not well. */
+/** The doctor's route: the state of everything that Posthaste depends on, and the remedy for each fault. */
 
 import type { Freshness } from "@posthaste/core/freshness";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";

@@ -5,7 +5,7 @@ import type { Check, Finding } from "./check.ts";
 
 export interface SecretKeyParts {
   readonly destinations: () => Iterable<Pick<Destination, "id" | "name" | "missingKeyIds">>;
-  /** What the delivery processes that control hears from say of a destination. */
+  /** The reports on a destination by the delivery processes that control hears from. */
   readonly saidOf: (destinationId: string) => readonly Pick<DestinationHealth, "deferred">[];
 }
 

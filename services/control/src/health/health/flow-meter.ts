@@ -69,7 +69,7 @@ export class FlowMeter {
     return this.#flow;
   }
 
-  /** The partitions in which records wait and whose group finishes none of them. */
+  /** The partitions with waiting records of which the group finishes none. */
   stalled(): readonly StalledPartition[] {
     return this.#lag.stalled(this.#options.monotonicMs());
   }

@@ -9,7 +9,7 @@ const STARTED_MS = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
 
 let nowMs: number;
-/** Null: what is read stood in the topic before control began to read it. */
+/** Null: the records read stood in the topic before control began to read it. */
 let readToEndMs: number | null;
 let reported: CountedAt[];
 let book: HealthBook;

@@ -1,19 +1,19 @@
 /**
- * What all delivery processes say of destinations, and what they counted recently.
+ * The reports of all delivery processes on destinations, and their recent counts.
  *
  * Owns: the newest record of each key, when each process was last heard of, and the recent counts of each destination
  * and of all together.
  * HB1  A process counts while it was heard of within `SILENT_MS`: a process that was killed says nothing and removes
  *      nothing.
- * HB2  What a process counted between two records counts in the minute in which the later one was written, also after a
- *      pause, since a process writes its counts within seconds.
- * HB3  A removed key is dropped; what was counted stays until it is too old.
- * HB4  Moments are control's. A record was written after the topic was last read to its end and before now: where its
- *      process's clock says otherwise, that clock is wrong, the record counts as written at the earlier of the two, and
- *      the moments in what the process says are moved by what its clock is off.
- * HB5  Of what was there before control began to read nothing tells how far a clock is off. A moment that has not come
- *      is no sign that the process lives, and one long past none that it is gone: it counts when it writes again, which
- *      it does within seconds, and before a minute is over no process is said to be gone.
+ * HB2  The counts of a process between two records belong to the minute in which the later one was written, also after
+ *      a pause, since a process writes its counts within seconds.
+ * HB3  A removed key is dropped; its counts stay until they are too old.
+ * HB4  Moments are control's. A record was written after the topic was last read to its end and before now. Where its
+ *      process's clock says otherwise, that clock is wrong, and the record counts as written at the earlier of the two.
+ *      The moments in the process's report are moved by its clock's error.
+ * HB5  For records from before control began to read, a clock's error is not known. A moment that has not come is no
+ *      sign that the process lives, and one long past none that it is gone. The process counts when it writes again,
+ *      which it does within seconds. Before a minute is over no process is reported as gone.
  */
 import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
@@ -82,7 +82,7 @@ export class HealthBook {
     else this.#take(record);
   }
 
-  /** What the processes that count say of a destination. */
+  /** The reports on a destination by the processes that count. */
   of(destinationId: string): readonly DestinationHealth[] {
     const held = this.#held.get(destinationId) ?? [];
     return [...held].flatMap(([instance, health]) => {

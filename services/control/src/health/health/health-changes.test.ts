@@ -11,7 +11,7 @@ const FIRST: EntryPlace = { offset: 0, place: 0 };
 
 type Reported = Readonly<Record<string, number>>;
 
-/** What is known of a destination: the status of its last failure stands for all of it. */
+/** A known destination: the status of its last failure stands for its whole health. */
 function known(id: string, status: number): KnownDestination {
   const destination = { id, name: id, urls: [{ url: "https://a.example/" }] };
   const reason = { url: "https://a.example/", atMs: 1, outcome: "retryable", status, error: null, durationMs: 1 };
@@ -19,7 +19,7 @@ function known(id: string, status: number): KnownDestination {
   return { destination, judged, held: [] } as unknown as KnownDestination;
 }
 
-/** A process of control: what it knows of each destination by now, and a clock of its own. */
+/** A process of control: the present states of destinations that it knows, and a clock of its own. */
 class Process {
   readonly states = new Map<string, number>();
   nowMs = 1_000_000;
@@ -176,7 +176,7 @@ describe("changes of health", () => {
           const passTo = (untilMs: number): void => {
             timeMs = untilMs;
             for (const [index, process] of processes.entries()) process.nowMs = timeMs + (skews[index] ?? 0);
-            // What the second process is late with comes in the order in which it happened.
+            // The second process gets its late changes in the order in which they happened.
             while (due[0] !== undefined && due[0].atMs <= timeMs) {
               const { id, status } = due[0];
               due.shift();

@@ -1,7 +1,7 @@
 /**
  * The changes of destinations' health, for the live stream.
  *
- * Owns: what was last seen of each destination, and the changes.
+ * Owns: the last seen health of each destination, and the changes.
  * LH1  A change shows the destination as it is when somebody looks: of several changes of one destination only the
  *      newest counts.
  * LH2  Changes stand in the order in which this process saw them, and their offsets are moments, in ms since the epoch.
@@ -17,7 +17,7 @@ import type { KnownDestination, KnownHealth } from "./known-health.ts";
  * How far back a client goes that comes from another process, in ms: far longer than processes are behind one another.
  */
 const OVERLAP_MS = 10_000;
-/** About what a change takes, in bytes. */
+/** The approximate size of a change in memory, in bytes. */
 const CHANGE_BYTES = 200;
 
 export interface HealthChange {

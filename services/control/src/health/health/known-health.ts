@@ -1,5 +1,6 @@
 /**
- * Every destination's health, judged by its configuration, by what delivery processes say, and by what waits.
+ * Every destination's health, judged by its configuration, by the reports of delivery processes, and by its waiting
+ * deliveries.
  *
  * Owns nothing: at every question it asks the configuration and the health book, and the read model for waiting
  * deliveries and dead letters, without which it answers too.
@@ -41,7 +42,7 @@ export interface KnownHealthParts {
   readonly nowMs: () => number;
 }
 
-/** A destination with its judged health, and with what the processes that count say of it. */
+/** A destination with its judged health, and with the reports on it by the processes that count. */
 export interface KnownDestination {
   readonly destination: Destination;
   readonly judged: JudgedHealth;
@@ -65,7 +66,7 @@ export interface RecentResults {
   readonly p99Ms: number | null;
 }
 
-/** What the read model knows of a destination. */
+/** The read model's facts about a destination. */
 export interface LoggedHealth extends WaitingTimes {
   readonly deadLetters: DeadLetterSums;
 }
@@ -145,7 +146,7 @@ export class KnownHealth {
     }
   }
 
-  /** Those of the destinations that need somebody (HJ3 of health-state.ts), in their order. */
+  /** The destinations that need somebody's attention (HJ3 of health-state.ts), in their order. */
   async needingAttention(all: readonly KnownDestination[]): Promise<readonly KnownDestination[]> {
     const waiting = all.some(({ judged }) => isRecovered(judged)) ? await this.waiting() : null;
     const needs = await Promise.all(
@@ -158,7 +159,7 @@ export class KnownHealth {
     return all.filter((_, index) => needs[index]);
   }
 
-  /** HJ3, by what the read model says; null where it cannot be asked. */
+  /** HJ3, by the read model's facts; null where the read model cannot be asked. */
   needs(
     { destination, judged }: KnownDestination,
     waiting: WaitingByDestination,

@@ -46,7 +46,7 @@ export interface OpenHealthOptions {
   readonly fail: (reason: Error) => void;
 }
 
-/** What the status shows besides health. */
+/** The parts of the status besides health. */
 export interface StatusParts {
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
@@ -62,7 +62,7 @@ export interface LiveHealth {
   readonly rowOf: (change: HealthChange, offset: number) => object | null;
 }
 
-/** What the doctor asks for. */
+/** The parts that the doctor reads. */
 export interface ReportedHealth {
   readonly book: Pick<HealthBook, "processes" | "of">;
   readonly flow: Pick<FlowMeter, "stalled">;

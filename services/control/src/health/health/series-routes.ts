@@ -71,7 +71,7 @@ export function seriesRoutes({ known, readModel, history, fresh, nowMs }: Series
         if ((await known.find(destinationId)) === undefined) {
           throw new Problem("not_found", `there is no destination ${destinationId}`);
         }
-        // What was counted in this very millisecond is before the end of a time that has none.
+        // A time without an end includes the counts of this very millisecond.
         const untilMs = until ?? nowMs() + 1;
         const sinceMs = since ?? (until ?? nowMs()) - HOUR_MS;
         const isOld = nowMs() - sinceMs > MINUTES_KEEP_MS;

@@ -90,7 +90,7 @@ export interface StatusRoutesParts {
   readonly known: KnownHealth;
   readonly book: Pick<HealthBook, "rates" | "processes">;
   readonly flow: Pick<FlowMeter, "flow">;
-  /** What each service lacks; `true` when nothing. */
+  /** The reason why each service is not ready; `true` for a ready service. */
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
   readonly ingestUrl: string | null;
@@ -149,7 +149,7 @@ type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" |
 function viewRates({ book, flow, nowMs }: StatusRoutesParts): Rates {
   const { receivedPerSecond, routerLag, deliveryLag, waiting } = flow.flow;
   const { rates } = book;
-  // The unfinished step is left out: with it, and with what processes have not reported yet, every rate would be too
+  // The unfinished step is left out: it lacks counts that processes have not reported yet, so every rate would be too
   // low.
   const { delivered } = rates.attempts(nowMs(), RATE_STEPS, 1);
   const latencies = rates.latencies(nowMs(), RATE_STEPS);

@@ -92,7 +92,7 @@ export class DeletionHandlers {
     return line;
   }
 
-  /** The freshness of what is known of notifications, from the delivery log and the dead letters. */
+  /** The freshness of the known notifications, from the delivery log and the dead letters. */
   get freshness(): Freshness {
     const { readModel } = this.#options;
     return mergedFreshness(readModel.freshness("attempts"), readModel.freshness("dead_letters"));
@@ -135,7 +135,7 @@ export class DeletionHandlers {
    *    were acknowledged before the request counts as sent.
    */
   async #untilNobodySends(id: string): Promise<void> {
-    // The wait goes by this process's own clock, since that of the process that carried the request out may differ by
+    // The wait goes by this process's own clock: the clock of the process that carried the request out may differ by
     // any time.
     const restMs = SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS - this.#options.store.sentForMs(id);
     if (restMs > 0) await delay(restMs, undefined, { ref: false });

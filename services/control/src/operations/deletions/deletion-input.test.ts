@@ -47,7 +47,7 @@ describe("a deletion request", () => {
       make({ userIds: ["u", "v"], sourceIds: ["src_1", "src_2"] }),
     ];
     expect(new Set([content, ...others.map((other) => other.content)]).size).toBe(4);
-    // What the sources are meanwhile, and when it is asked for, change nothing.
+    // Neither the present sources nor the time of the request change anything.
     const later = make({ userIds: ["u", "u", "v"], id: "other" }, { sources: [], nowMs: 2000 });
     expect(later.content).toBe(content);
   });

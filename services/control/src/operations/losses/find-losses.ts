@@ -29,7 +29,7 @@ export function lossOf(
   if (deleted === null) return [];
   const from = behindAcceptedLosses(accepted, { topic, partition, topicId }, deleted.from);
   if (from >= start) return [];
-  // Of what came behind an accepted loss no commit says what was finished.
+  // No commit tells which records behind an accepted loss were finished.
   const records = from === deleted.from ? deleted.records : start - from;
   return [{ topic, partition, topicId, from, to: start, records }];
 }

@@ -11,7 +11,7 @@ import type { LoggedDelivery } from "@posthaste/core/delivery/attempt-record";
 import type { DeliveryFacts } from "@posthaste/core/verdict/delivery-facts";
 import type { DeliveryVerdict, OtherVerdict } from "@posthaste/core/verdict/verdict";
 
-/** Longer than delivery needs for what is overdue, in ms, once it goes on. */
+/** The grace for overdue deliveries, in ms: longer than delivery needs for them once it goes on. */
 const GRACE_MS = 60_000;
 
 export type LostVerdict = Extract<OtherVerdict, { readonly cause: "lost" }>;

@@ -58,7 +58,7 @@ export interface OpenedReplays {
   readonly past: PastPlans;
   readonly live: LiveReplays;
   readonly plans: () => Iterable<HeldPlan>;
-  /** What other parts need to read dead letters. */
+  /** The options with which other parts read dead letters. */
   readonly reading: DeadLetterReaderOptions;
   /** The state of the table of plans, for `/readyz`. */
   readonly state: true | string;

@@ -150,7 +150,7 @@ function isListed(held: HeldPlan, nowMs: number): boolean {
   return held.plan.purpose === "replay" && held.plan.startedAtMs !== null && !isOver(held, nowMs);
 }
 
-/** Whether the runner has obeyed what is wanted. */
+/** Whether the runner has reached the wanted state. */
 function isSettled({ plan, progress }: HeldPlan): boolean {
   if (plan.want === "cancelled") return progress !== undefined && progress.endedAtMs !== null;
   if (plan.want === "paused") return progress?.state !== "running";

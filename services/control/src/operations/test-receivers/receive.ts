@@ -1,5 +1,5 @@
 /**
- * The path at which test receivers take requests. Whoever knows a receiver's id may send to it, as to any webhook's
+ * The path at which test receivers take requests. Anybody who knows a receiver's id may send to it, as to any webhook's
  * URL. Control keeps the body as bytes and does not parse it.
  */
 
