@@ -3,7 +3,7 @@
  * record, so that every control process knows of it.
  *
  * Owns: the timer that extends the lease.
- * AL1  A lease is taken by a change of the record, which the config store makes on top of the current record (S2 to S4
+ * AL1  A change of the record takes a lease. The config store makes the change on top of the current record (S2 to S4
  *      of config-store.ts). When two syncs ask at once, in one process or two, one gets it.
  * AL2  Its holder extends it three times within its length, and stops writing at its end by the monotonic clock. So a
  *      sync waits no longer than one lease for a process that was killed. Fences guard against records that the holder

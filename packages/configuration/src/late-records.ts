@@ -1,5 +1,6 @@
 /**
- * Reads the latest records of other control processes before a caller is told that there is no such thing.
+ * Reads the latest records of other control processes, which this process has not read yet. Only then is a caller told
+ * that there is no such thing.
  *
  * Owns: the number of callers that wait.
  * NH1  A caller that asked for something the table lacks is answered once the table has read the topic's end of the

@@ -7,8 +7,8 @@
  *      old.
  * LC2  The cost of a question depends on the number of groups and hours, not of dead letters, except for the held dead
  *      letters of the oldest shown hour, which is shown in part: they are looked at one by one.
- * LC3  Each dead letter is counted by its state (LM1 to LM3 of dead-letter-mark.ts), whether the attempts or the dead
- *      letters are read first. The count stays when the projections drop the entries that it came from.
+ * LC3  Each dead letter is counted by its state (LM1 to LM3 of dead-letter-mark.ts). Attempts and dead letters may be
+ *      read in either order. The count stays when the projections drop the entries that it came from.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { replayedFrom } from "./dead-letter-entry.ts";

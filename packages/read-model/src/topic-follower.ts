@@ -12,8 +12,8 @@
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
  * TF5  Watching callers get each entry after the store has it. A dead letter comes with its mark in the store, unless
- *      more than `REWIND_RECORDS` are left to read. When a follower begins, it reads that many stored records again, so
- *      that a restarted process can send watching callers the entries that they missed.
+ *      more than `REWIND_RECORDS` are left to read. When a follower begins, it reads that many stored records again. So
+ *      a restarted process can send watching callers the entries that they missed.
  * TF6  Until the follower has once read everything that stood in the topic, it tells its progress; later records are no
  *      rebuild.
  */

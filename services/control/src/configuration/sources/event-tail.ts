@@ -241,7 +241,7 @@ export class EventTail {
 
 /**
  * Begins to hold a source's events from where the readers begin, or goes on from where they stood; the records passed
- * over between are a gap. Where somebody made the topic again, or it ends before the records read, everything held is
+ * over between are a gap. Where somebody recreated the topic, or it ends before the records read, everything held is
  * dropped.
  */
 function begin(asked: Asked, { topicId, partitions }: BegunReading): void {

@@ -1,6 +1,6 @@
 /**
  * Groups of dead letters with the same cause, and its remedy. The group with the most open dead letters comes first, of
- * equal ones the largest, and groups of one size are in the order of their names.
+ * equal ones the largest. Groups of one size are in the order of their names.
  */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";

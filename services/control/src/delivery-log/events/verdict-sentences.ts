@@ -130,7 +130,7 @@ function tellDead(verdict: Verdict<"dead_letter">, name: string): VerdictText {
   if (reasonClass === null) return { sentence: `Not delivered to ${name}: ${end}.`, command };
   const [first] = last;
   const error = first === undefined ? null : String(first.status ?? first.error);
-  // The dead letter holds the values that control wrote.
+  // The dead letter holds the values that were written into it.
   const group = { reason, reasonClass, error } as Parameters<typeof remedyOf>[0];
   const after = place === null ? "its dead letter was purged" : remedyOf(group);
   return { sentence: `Not delivered to ${name}: ${end}; ${after}.`, command };

@@ -2,8 +2,8 @@
  * Produces put-aside records again to the topics from which they were read, once a service can read them.
  *
  * Owns nothing between two calls; each call has a producer of its own.
- * UP1  The produced record has the record's key, value and headers, byte for byte, without the headers that give the
- *      reason for the quarantine.
+ * UP1  The produced record has the record's key, value and headers, byte for byte. Only the headers with the reason for
+ *      the quarantine are removed.
  * UP2  A record of the deliveries goes to the retry topic of the shortest delay: in its own topic, behind the
  *      deliveries that were routed after it, it would count as a repeat by its origin (D1 of docs/design.md).
  * UP3  A record is marked as produced again only when the brokers have it in its topic: a crash between the two leads

@@ -1,7 +1,7 @@
 /**
  * Checks that the topics match the catalogue. The wanted numbers of partitions and copies come from control's
- * configuration where it sets them. Otherwise they are the numbers that most of the topics have, so that the check
- * names a topic that differs from the others.
+ * configuration where it sets them. Otherwise they are the numbers that most of the topics have. So the check names a
+ * topic that differs from the others.
  */
 import { AUDIT_KEEP_MS, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import type { DescribedTopic } from "@posthaste/kafka/topics/topic-admin";

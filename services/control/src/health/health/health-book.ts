@@ -5,8 +5,8 @@
  * and of all together.
  * HB1  A process counts while it was heard of within `SILENT_MS`: a process that was killed says nothing and removes
  *      nothing.
- * HB2  The counts of a process between two records belong to the minute in which the later one was written, also after
- *      a pause, since a process writes its counts within seconds.
+ * HB2  The counts of a process between two records belong to the minute in which the later one was written. The rule
+ *      holds after a pause too, since a process writes its counts within seconds.
  * HB3  A removed key is dropped; its counts stay until they are too old.
  * HB4  Moments are control's. A record was written after the topic was last read to its end and before now. Where its
  *      process's clock says otherwise, that clock is wrong, and the record counts as written at the earlier of the two.

@@ -135,7 +135,7 @@ export class DeletionHandlers {
    *    were acknowledged before the request counts as sent.
    */
   async #untilNobodySends(id: string): Promise<void> {
-    // The wait goes by this process's own clock: the clock of the process that carried the request out may differ by
+    // The wait goes by this process's own clock. The clock of the process that carried out the request may differ by
     // any time.
     const restMs = SUPPRESSION_LEASE_MS + LEASE_MARGIN_MS - this.#options.store.sentForMs(id);
     if (restMs > 0) await delay(restMs, undefined, { ref: false });
