@@ -1,10 +1,10 @@
 // npm run verify: comments are short lines of plain English.
 //  - No line of a comment is longer than 120 columns, but for one that holds a long URL. Biome formats code and leaves
 //    comments as they are.
-//  - A headless clause stands in the place of a noun ("what was sent" for "the calls"). A package has at most the share
-//    of sentences with one that LIMITS allows. A limit only goes down, to 3 % at last.
-// node scripts/check-comments.mjs [FOLDER] [--headless]   Prints the sentences of packages above their limit, or of all
-// with `--headless`, and the share by package. The exit code is 1 for a long line or a share above its limit.
+//  - A headless clause stands in the place of a noun ("what was sent" for "the calls"). At most
+//    3 % of a package's sentences have one.
+// node scripts/check-comments.mjs [FOLDER] [--headless]   Prints the sentences of packages above the limit, or of all
+// with `--headless`, and the share by package. The exit code is 1 for a long line or a share above the limit.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./bootstrap.mjs";
@@ -14,10 +14,7 @@ const COMMENT_LINE = /^\s*(?:\/\/|\/\*|\*)/;
 /** A line that a tool reads, or that holds a text that cannot be broken. */
 const UNBREAKABLE = /https?:\/\/\S{40}|biome-ignore|Stryker/;
 
-/** The percentage of sentences with a headless clause that a package may have. Lower a limit when its share falls. */
-const LIMITS = {
-  "services/control": 15,
-};
+/** The percentage of sentences with a headless clause that a package may have. */
 const LIMIT = 3;
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm;
@@ -90,10 +87,9 @@ for (const path of paths.sort()) {
 let above = 0;
 for (const [name, { sentences, headless }] of packages) {
   const share = sentences === 0 ? 0 : (100 * headless.length) / sentences;
-  const limit = LIMITS[name] ?? LIMIT;
-  if (share > limit) above += 1;
-  if (share > limit || showsAll) for (const each of headless) console.error(each);
-  console.log(`${name}: ${headless.length} of ${sentences} sentences, ${share.toFixed(1)} % of at most ${limit} %`);
+  if (share > LIMIT) above += 1;
+  if (share > LIMIT || showsAll) for (const each of headless) console.error(each);
+  console.log(`${name}: ${headless.length} of ${sentences} sentences, ${share.toFixed(1)} % of at most ${LIMIT} %`);
 }
 console.log(`${paths.length} files looked at, ${found} comments are longer than ${COLUMNS} columns`);
 process.exitCode = found === 0 && above === 0 && paths.length > 0 ? 0 : 1;
