@@ -11,9 +11,9 @@
  * S4  Kafka has no compare-and-set, so two processes may write one key at once, each from the same base. Each record
  *     names the revision of its base. The first record in the topic from a base stands; a later one from the same base
  *     is void, for every process alike. Its writer makes the change again from the standing value; where that refuses
- *     the change, it writes the standing value again. Control reads standing values alone. Tables of other services
- *     apply void records until their writer has written again; a process that starts does it for a writer that ended.
- *     Each record that a caller asked for has its entry in the audit, in the same send.
+ *     the change, it writes the standing value again. Until then every table shows the void record, and so does `get`:
+ *     for good where its writer ended in between, until the next change of the key, which begins from the standing
+ *     value. Each record that a caller asked for has its entry in the audit, in the same send.
  * S5  Tables ignore a lower revision behind a higher one (a batch that the producer gave up, P5), but compaction would
  *     keep it. A process that sees one writes the newest record again, and answers no further one before its table has
  *     read that.
@@ -61,8 +61,7 @@ export interface ConfigStoreOptions<T extends ConfigRecord> {
   /** From 0 to 1,023, drawn at random when the process starts. */
   readonly writer: number;
   /**
-   * Called when the table applied a record of the key, whichever process wrote it, with the standing value (S4) and the
-   * record's offset.
+   * Called when the table applied a record of the key, whichever process wrote it, with the record's offset.
    */
   readonly onChange?: (id: string, value: T | undefined, offset: number) => void;
   readonly trail: AuditTrail;
@@ -88,7 +87,7 @@ export async function openConfigStore<T extends ConfigRecord>(
     ...{ topic, decode, prefetch },
     onChange: (id, value, { headers, offset }) => {
       written.handleChange(id, value, revisionsOf(headers));
-      options.onChange?.(id, written.standing(id), offset);
+      options.onChange?.(id, value, offset);
     },
     onStale: (id, revision) => written.handleStale(id, revision),
   });
@@ -112,7 +111,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   get(id: string): T | undefined {
-    return this.#written.standing(id);
+    return this.#table.get(id);
   }
 
   /** As `get`, for an answer that there is no such value (NH1 of late-records.ts). */
@@ -125,8 +124,8 @@ export class ConfigStore<T extends ConfigRecord> {
     return this.#late.read();
   }
 
-  values(): Iterable<T> {
-    return this.#written.standingValues();
+  *values(): Iterable<T> {
+    for (const [, value] of this.#table.entries()) yield value;
   }
 
   /** For `/readyz`; see Table. */
@@ -165,14 +164,16 @@ export class ConfigStore<T extends ConfigRecord> {
     const { topic, clock, log, writer } = this.#options;
     await this.#table.refresh(WRITE_DEADLINE_MS);
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const base = this.get(id);
+      const base = this.#written.standing(id);
       const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
       const { next, refusal } = attemptChange(change, base, revision);
       // After a round of this change, its void record may be the newest: a refusal then writes the standing value.
       if (refusal !== undefined && !this.#written.isVoid(id)) throw refusal.reason;
       const written = refusal === undefined ? (next ?? undefined) : base && { ...base, revision };
       const audited = this.#audited(by, { id, revision }, refusal === undefined ? base : this.#table.get(id), written);
-      const { outcome } = await this.#apply(id, written, { revision, base, audited });
+      const { outcome } = await this.#apply(id, written, {
+        ...{ revision, base: this.#written.standingRevision(id), audited },
+      });
       if (outcome !== "standing") {
         log.info({ event: "config_change_repeated", topic, id, round });
         continue;
@@ -187,7 +188,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   /** Writes, and waits until the table here has applied or ignored the record (S1). */
-  #apply(id: string, value: T | undefined, written: WrittenWith<T>): Promise<Applied<T>> {
+  #apply(id: string, value: T | undefined, written: WrittenWith): Promise<Applied<T>> {
     return this.#written.whileAwaited(id, written.revision, (applied) =>
       withDeadline(
         this.#write(id, value, written).then(() => applied),
@@ -208,13 +209,13 @@ export class ConfigStore<T extends ConfigRecord> {
     return trail.recordsOf(by, { target, from: fieldsOf(before), to: fieldsOf(after), revision });
   }
 
-  #write(id: string, value: T | undefined, { revision, base, audited }: WrittenWith<T>): Promise<void> {
+  #write(id: string, value: T | undefined, { revision, base, audited }: WrittenWith): Promise<void> {
     const { topic, codec, producer } = this.#options;
     const record = {
       topic,
       key: id,
       value: value === undefined ? null : codec.encode(value),
-      headers: { [REVISION_HEADER]: String(revision), [PREVIOUS_REVISION_HEADER]: String(base?.revision ?? 0) },
+      headers: { [REVISION_HEADER]: String(revision), [PREVIOUS_REVISION_HEADER]: String(base) },
     };
     // No caller waits longer, so the producer refuses records while the brokers take nothing, and none pile up.
     return producer.send([record, ...audited], { patienceMs: WRITE_DEADLINE_MS });
@@ -222,16 +223,13 @@ export class ConfigStore<T extends ConfigRecord> {
 
   /**
    * S5. Sends the newest record as the table has it: the revision is the same, so it changes nothing anywhere. Over a
-   * void record (S4) goes the standing value, with a revision of its own.
+   * void record its own writer sends the next one (S4).
    */
   #repair(ids: Iterable<string>): void {
-    const { topic, clock, log, writer } = this.#options;
+    const { topic, log } = this.#options;
     for (const id of ids) {
-      const held = this.#table.revisionOf(id);
-      if (held === undefined) continue;
-      const base = this.get(id);
-      const isVoid = this.#written.isVoid(id);
-      const revision = isVoid ? nextRevision(clock.nowMs(), held, writer) : held;
+      const revision = this.#table.revisionOf(id);
+      if (revision === undefined || this.#written.isVoid(id)) continue;
       log.warn({ event: "config_repaired", topic, id, revision });
       const failed = (error: unknown): void => {
         this.#written.repairFailed(id);
@@ -239,7 +237,7 @@ export class ConfigStore<T extends ConfigRecord> {
       };
       this.#written.repairSent(id, revision);
       try {
-        this.#write(id, base && { ...base, revision }, { revision, base, audited: [] }).catch(failed);
+        this.#write(id, this.#table.get(id), { revision, base: revision, audited: [] }).catch(failed);
       } catch (error) {
         failed(error);
       }
@@ -248,10 +246,10 @@ export class ConfigStore<T extends ConfigRecord> {
 }
 
 /** The fields that go with a value into its record. */
-interface WrittenWith<T> {
+interface WrittenWith {
   readonly revision: number;
-  /** The value that the record replaces (S4). */
-  readonly base: T | undefined;
+  /** The revision that the record replaces (S4); its own for a repair. */
+  readonly base: number;
   /** The audit's records, for the same send. */
   readonly audited: readonly OutgoingRecord[];
 }

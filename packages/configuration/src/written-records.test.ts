@@ -48,16 +48,43 @@ it("S4: a change from before a removal is void, a creation after it stands", () 
   expect([records.standing(ID), records.isVoid(ID)]).toEqual([8, false]);
 });
 
-it("S4: the newest record of a key is repaired at the start where it is void", () => {
-  const late = new WrittenRecords<number>();
-  for (const [revision, base] of [
-    [5, 0],
-    [6, 0],
-  ] as const)
-    late.handleChange(ID, revision, { revision, base });
-  const repaired: string[] = [];
-  late.repairBy((ids) => repaired.push(...ids));
-  expect(repaired).toEqual([ID]);
+it.each([
+  [
+    "a void record came first, since compaction removed the standing one",
+    [
+      [12, 5],
+      [20, 10],
+    ],
+    20,
+  ],
+  [
+    "a record that no schema read stood",
+    [
+      [10, 5],
+      [13, 11],
+    ],
+    13,
+  ],
+  [
+    "an older write came first, and the newest is a repair",
+    [
+      [8, 5],
+      [10, 10],
+    ],
+    10,
+  ],
+  [
+    "a repair repeats the standing record, and a change of its base comes after",
+    [
+      [10, 5],
+      [10, 10],
+      [11, 5],
+    ],
+    10,
+  ],
+] as const)("S4: the newest change stands where %s", (_, written, standing) => {
+  for (const [revision, base] of written) read(revision, base);
+  expect(records.standing(ID)).toBe(standing);
 });
 
 it("S5: one repair is on its way at a time, however many late records come before it", () => {

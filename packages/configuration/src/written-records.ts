@@ -25,6 +25,8 @@ interface Standing<T> {
   readonly value: T | undefined;
   /** 0 for a removed key. */
   readonly revision: number;
+  /** The revision that the record's writer changed; -1 where the record does not name it. */
+  readonly base: number;
 }
 
 export class WrittenRecords<T> {
@@ -42,8 +44,9 @@ export class WrittenRecords<T> {
     return this.#standing.get(id)?.value;
   }
 
-  *standingValues(): Iterable<T> {
-    for (const { value } of this.#standing.values()) if (value !== undefined) yield value;
+  /** The revision that the next record of the key names as its base: 0 where no value stands. */
+  standingRevision(id: string): number {
+    return this.#standing.get(id)?.revision ?? 0;
   }
 
   isVoid(id: string): boolean {
@@ -53,9 +56,11 @@ export class WrittenRecords<T> {
   /** Notes that the table applied a record, with `undefined` for a removal; see `revisionsOf`. */
   handleChange(id: string, value: T | undefined, { revision, base }: ReturnType<typeof revisionsOf>): void {
     const before = this.#standing.get(id);
-    const isStanding = base === null || before === undefined || before.revision === base;
+    const isStanding = before === undefined || stands(before, revision, base);
     if (isStanding) {
-      this.#standing.set(id, { value, revision: value === undefined ? 0 : revision });
+      const isRepeat = base === revision && before?.revision === revision;
+      const own = isRepeat ? before.base : (base ?? -1);
+      this.#standing.set(id, { value, revision: value === undefined ? 0 : revision, base: own });
       this.#void.delete(id);
     } else {
       this.#void.add(id);
@@ -90,13 +95,9 @@ export class WrittenRecords<T> {
     this.#repairing.delete(id);
   }
 
-  /**
-   * Gives keys that need repair to `repair` from now on, the waiting ones first. A void record that is still the newest
-   * at a start is among those: its writer may have ended before it wrote again.
-   */
+  /** Gives keys that need repair to `repair` from now on, the waiting ones first. */
   repairBy(repair: (ids: Iterable<string>) => void): void {
     this.#repair = repair;
-    for (const id of this.#void) this.#stale.add(id);
     this.#repairStale();
   }
 
@@ -120,4 +121,13 @@ export class WrittenRecords<T> {
     this.#repair(this.#stale);
     this.#stale.clear();
   }
+}
+
+/**
+ * A record stands when its writer changed the standing record, or one that this process did not read as standing:
+ * compaction leaves a void record first, and a record that no schema reads is not seen. The bases of standing records
+ * rise, so a base above the standing record's own was such a record. A repair (S5) names its own revision.
+ */
+function stands(before: Standing<unknown>, revision: number, base: number | null): boolean {
+  return base === null || base === revision || base === before.revision || base > before.base;
 }

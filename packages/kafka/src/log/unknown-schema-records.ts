@@ -11,7 +11,7 @@
  * UR3  At most `MOST_RECORDS` keys have a record here; records of further keys are dropped. Each record has bytes of
  *      its own, since a fetched record is a view of its whole fetch.
  */
-import { REVISION_HEADER } from "@posthaste/contracts/headers";
+import { headerText, PREVIOUS_REVISION_HEADER, REVISION_HEADER } from "@posthaste/contracts/headers";
 import { isPosthasteError } from "@posthaste/core/errors";
 import { isFramed, schemaIdOf } from "../codec/confluent-frame.ts";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
@@ -136,6 +136,9 @@ function withOwnBytes(record: IncomingRecord, revision: number): IncomingRecord 
     ...record,
     key: key === null ? null : Buffer.from(key),
     value: value === null ? null : Buffer.from(value),
-    headers: { [REVISION_HEADER]: String(revision) },
+    headers: {
+      [REVISION_HEADER]: String(revision),
+      [PREVIOUS_REVISION_HEADER]: headerText(record.headers, PREVIOUS_REVISION_HEADER),
+    },
   };
 }

@@ -118,7 +118,7 @@ export class AccessStore {
     for (const { id } of over) {
       await this.records.change(
         id,
-        (current) => (current !== undefined && this.isLive(current) ? current : null),
+        (current, revision) => (current !== undefined && this.isLive(current) ? { ...current, revision } : null),
         null,
       );
     }
