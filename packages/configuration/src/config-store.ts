@@ -164,16 +164,14 @@ export class ConfigStore<T extends ConfigRecord> {
     const { topic, clock, log, writer } = this.#options;
     await this.#table.refresh(WRITE_DEADLINE_MS);
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const base = this.#written.standing(id);
+      const [base, baseRevision] = [this.#written.standing(id), this.#written.standingRevision(id)];
       const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
       const { next, refusal } = attemptChange(change, base, revision);
       // After a round of this change, its void record may be the newest: a refusal then writes the standing value.
       if (refusal !== undefined && !this.#written.isVoid(id)) throw refusal.reason;
       const written = refusal === undefined ? (next ?? undefined) : base && { ...base, revision };
       const audited = this.#audited(by, { id, revision }, refusal === undefined ? base : this.#table.get(id), written);
-      const { outcome } = await this.#apply(id, written, {
-        ...{ revision, base: this.#written.standingRevision(id), audited },
-      });
+      const { outcome } = await this.#apply(id, written, { revision, base: baseRevision, audited });
       if (outcome !== "standing") {
         log.info({ event: "config_change_repeated", topic, id, round });
         continue;
