@@ -29,7 +29,7 @@ function read(revision: number, base: number | null = null): void {
   records.handleChange(ID, revision, { revision, base });
 }
 
-it("S4: the first record from a base stands; a later one from there is void until the standing value is written", () => {
+it("S4: the first record from a base stands, a later one is void until the standing value is written", () => {
   read(5, 0);
   read(6, 5);
   read(7, 5);
@@ -81,6 +81,23 @@ it.each([
       [11, 5],
     ],
     10,
+  ],
+  [
+    "a void record came first and was repaired",
+    [
+      [12, 5],
+      [12, 12],
+      [20, 10],
+    ],
+    20,
+  ],
+  [
+    "the repair of a void record came first",
+    [
+      [12, 12],
+      [20, 10],
+    ],
+    20,
   ],
 ] as const)("S4: the newest change stands where %s", (_, written, standing) => {
   for (const [revision, base] of written) read(revision, base);

@@ -56,10 +56,11 @@ export class WrittenRecords<T> {
   /** Notes that the table applied a record, with `undefined` for a removal; see `revisionsOf`. */
   handleChange(id: string, value: T | undefined, { revision, base }: ReturnType<typeof revisionsOf>): void {
     const before = this.#standing.get(id);
-    const isStanding = before === undefined || stands(before, revision, base);
+    const isStanding = before === undefined || stands(before, base);
     if (isStanding) {
-      const isRepeat = base === revision && before?.revision === revision;
-      const own = isRepeat ? before.base : (base ?? -1);
+      // A repair (S5) names its own revision: the base is that of the record that it repeats, where that was read.
+      const repeated = before?.revision === revision ? before.base : -1;
+      const own = base === revision ? repeated : (base ?? -1);
       this.#standing.set(id, { value, revision: value === undefined ? 0 : revision, base: own });
       this.#void.delete(id);
     } else {
@@ -126,8 +127,8 @@ export class WrittenRecords<T> {
 /**
  * A record stands when its writer changed the standing record, or one that this process did not read as standing:
  * compaction leaves a void record first, and a record that no schema reads is not seen. The bases of standing records
- * rise, so a base above the standing record's own was such a record. A repair (S5) names its own revision.
+ * rise, so a base above the standing record's own was such a record.
  */
-function stands(before: Standing<unknown>, revision: number, base: number | null): boolean {
-  return base === null || base === revision || base === before.revision || base > before.base;
+function stands(before: Standing<unknown>, base: number | null): boolean {
+  return base === null || base === before.revision || base > before.base;
 }
