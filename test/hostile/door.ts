@@ -26,7 +26,7 @@ export interface Cost {
   readonly processor: number;
   /** The neighbour's longest wait, as long as the process was busy in one piece; ms. */
   readonly pauseMs: number;
-  /** What the stream came to, a second. */
+  /** The bytes and connections that the stream reached, a second. */
   readonly played: Played;
 }
 

@@ -14,7 +14,7 @@ export interface Orders {
   readonly stream: Stream;
 }
 
-/** What was played since the last orders. */
+/** The bytes and connections played since the last orders. */
 export interface Played {
   readonly bytes: number;
   readonly connections: number;
@@ -22,7 +22,7 @@ export interface Played {
 
 const BYTES_A_SECOND = 10_000_000;
 const TICK_MS = 5;
-/** What may be sent at once is what comes together in a tenth of a second. */
+/** A burst has at most the bytes of a tenth of a second. */
 const MOST_AT_ONCE = BYTES_A_SECOND / 10;
 /** A connection that does not take more waits. */
 const MOST_BUFFERED = 128 * 1024;
