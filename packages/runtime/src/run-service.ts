@@ -20,7 +20,7 @@ import { z } from "zod";
 import { type Readiness, startAdminServer } from "./admin-server.ts";
 import { ConfigError, flag, port, readConfig } from "./config.ts";
 import { createLogger, LOG_LEVELS, type Logger } from "./logger.ts";
-import { createMetricsRegistry } from "./metrics-registry.ts";
+import { createMetricsRegistry, gaugeReadiness } from "./metrics-registry.ts";
 import { redactText } from "./redact-text.ts";
 
 /** How long a clean stop may drain requests in flight; the local command promises 15 s for its whole end. */
@@ -49,6 +49,8 @@ export interface ServiceContext<Config> {
 export interface RunningService {
   /** Returns the checks that name each missing step before the service can work; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
+  /** The checks of this process alone, for `posthaste_ready`; `readiness` when absent. */
+  readonly ownReadiness?: () => Readiness | Promise<Readiness>;
   /** Stops intake, drains, commits and closes, in that order. */
   readonly stop: () => Promise<void>;
 }
@@ -82,11 +84,18 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
 
-  const admin = await startAdminServer({
-    host: frame.POSTHASTE_HOST,
-    port: frame.POSTHASTE_ADMIN_PORT,
+  const readinessBy = (checks: (service: RunningService) => Readiness | Promise<Readiness>) => () => {
+    if (ending) return { running: "stopping" };
+    return running === undefined ? { running: waits.state() } : checks(running);
+  };
+  const readiness = readinessBy((service) => service.readiness());
+  gaugeReadiness(
     registry,
-    readiness: () => (ending ? { running: "stopping" } : (running?.readiness() ?? { running: waits.state() })),
+    readinessBy((service) => service.ownReadiness?.() ?? service.readiness()),
+  );
+  const admin = await startAdminServer({
+    ...{ host: frame.POSTHASTE_HOST, port: frame.POSTHASTE_ADMIN_PORT },
+    ...{ registry, readiness },
   }).catch(fail);
 
   const stop = (cause: string): void => {

@@ -46,6 +46,8 @@ export interface Control {
   /** Resolves when control has read its tables; it serves `/v1` from then on. */
   readonly caughtUp: Promise<void>;
   readonly readiness: () => Promise<Readiness>;
+  /** The readiness without that of the other services. */
+  readonly ownReadiness: () => Readiness;
   readonly stop: () => Promise<void>;
 }
 
@@ -57,10 +59,13 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   let port = config.POSTHASTE_CONTROL_PORT;
   const parts = await openParts({ ...options, clock, writer, port: () => port });
   const tables = beginWhenRead(parts, options);
-  const readiness = async (): Promise<Readiness> => ({
+  const ownReadiness = (): Readiness => ({
     tables: tables.state(),
     brokers: brokersState(parts),
     deliveryLog: parts.readModel.trouble() ?? true,
+  });
+  const readiness = async (): Promise<Readiness> => ({
+    ...ownReadiness(),
     ...(await askServices(config.POSTHASTE_READY_URLS)),
   });
   const isApi = config.POSTHASTE_CONTROL_ROLES.includes("api");
@@ -85,6 +90,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     url,
     caughtUp: tables.caughtUp,
     readiness,
+    ownReadiness,
     stop: async () => {
       await server.close();
       await closeParts(parts);

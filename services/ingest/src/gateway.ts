@@ -97,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     timeouts: options.timeouts,
     connected: () => work.connected(),
     log,
+    countFault: (refusal) => refusals.count(refusal),
     routes: (app) => {
       addCallRoutes(app, { takeCalls, answerTurns });
       addBrowserRoutes(app, { authenticator });

@@ -20,7 +20,7 @@ export function createIngestMetrics(registry: Registry): IngestMetrics {
   const calls = Object.fromEntries(CALL_ANSWERS.map((answer) => [answer, 0])) as Record<CallAnswer, number>;
   new Counter({
     name: "posthaste_ingest_calls_total",
-    help: "Calls by what was answered; a request that was refused before its calls were counted is one call.",
+    help: "Calls by what was answered; a request that was refused before its calls were counted is one call. internal: a 500.",
     labelNames: ["answer"],
     registers,
     collect() {

@@ -292,7 +292,7 @@ it("cuts off who sends hundreds of requests and reads no answer", async () => {
   await cutOff;
 });
 
-it("answers its own faults 500 in JSON, and logs them", async () => {
+it("answers its own faults 500 in JSON, logs and counts them", async () => {
   const logged: unknown[] = [];
   const faulty = await startTestGateway({
     encodeEvent: () => {
@@ -303,6 +303,7 @@ it("answers its own faults 500 in JSON, and logs them", async () => {
   const response = await faulty.post("/v1/track", track("x"));
   expect(await answerOf(response)).toMatchObject({ status: 500, body: { code: "internal" } });
   expect(logged).toMatchObject([{ event: "request_failed" }]);
+  expect(await faulty.registry.metrics()).toContain('posthaste_ingest_calls_total{answer="internal"} 1');
   await faulty.close();
 });
 

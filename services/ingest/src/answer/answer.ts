@@ -27,6 +27,7 @@ export const CALL_ANSWERS = [
   "too_large",
   "rate_limited",
   "unavailable",
+  "internal",
 ] as const;
 export type CallAnswer = (typeof CALL_ANSWERS)[number];
 

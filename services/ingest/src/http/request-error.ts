@@ -7,16 +7,24 @@ const INTERNAL: Refusal = {
   status: 500,
   code: "internal",
   message: "The call was not taken, by a fault of this service; send it again.",
-  answer: "unavailable",
+  answer: "internal",
 };
 
-/** Returns the refusal for an error. A fault of Posthaste's is logged (HS2 of server.ts). */
-export function refusalOfError(error: unknown, log: Log): Refusal {
+/** The parts of the server that hear of its own faults. */
+export interface FaultPorts {
+  readonly log: Log;
+  /** Counts a request that a fault of Posthaste's ended. */
+  readonly countFault: (refusal: Refusal) => void;
+}
+
+/** Returns the refusal for an error. A fault of Posthaste's is logged and counted (HS2 of server.ts). */
+export function refusalOfError(error: unknown, { log, countFault }: FaultPorts): Refusal {
   const status = error instanceof Error ? statusOf(error) : 500;
   if (error instanceof Error && status < 500) {
     return malformed("malformed_request", `The request cannot be read: ${error.message}.`, status);
   }
   log.error({ event: "request_failed", err: error });
+  countFault(INTERNAL);
   return INTERNAL;
 }
 

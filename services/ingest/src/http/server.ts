@@ -9,7 +9,6 @@
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { Log } from "@posthaste/core/log";
 import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed, type SourcedAnswer } from "../answer/answer.ts";
@@ -19,7 +18,7 @@ import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
 import { sendAnswer, writeAnswer } from "./reply.ts";
-import { refusalOfError } from "./request-error.ts";
+import { type FaultPorts, refusalOfError } from "./request-error.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -33,7 +32,7 @@ declare module "fastify" {
   }
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends FaultPorts {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
@@ -47,7 +46,6 @@ export interface ServerOptions {
   readonly answerTurns: AnswerTurns;
   /** Called for each connection that is made. */
   readonly connected: () => void;
-  readonly log: Log;
   /** Adds the routes. */
   readonly routes: (app: FastifyInstance) => void;
 }
@@ -65,7 +63,7 @@ const BODY_TYPE = "application/json";
 const KEEP_ALIVE_MS = 72_000;
 
 export async function startServer(options: ServerOptions): Promise<IngestServer> {
-  const { host, port, bodies, log, routes, timeouts = READ_TIMEOUTS } = options;
+  const { host, port, bodies, routes, timeouts = READ_TIMEOUTS } = options;
   const app = fastify({
     routerOptions: { ignoreTrailingSlash: true },
     forceCloseConnections: "idle",
@@ -81,7 +79,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 
   readBodies(app, options);
   const sweeping = setInterval(bodies.sweep, timeouts.checkMs);
-  app.setErrorHandler<Error>((error, request, reply) => sendAnswer(request, reply, refusalOfError(error, log)));
+  app.setErrorHandler<Error>((error, request, reply) => sendAnswer(request, reply, refusalOfError(error, options)));
   app.setNotFoundHandler((request, reply) =>
     sendAnswer(request, reply, malformed("not_found", "There is nothing at this path; see /openapi.json.", 404)),
   );
@@ -107,7 +105,7 @@ export async function startServer(options: ServerOptions): Promise<IngestServer>
 /** Creates the server beneath the framework. A request that needs no framework never gets to that. */
 function createHttpServer(
   handle: RequestListener,
-  { answerDirectly, answerTurns, log }: ServerOptions,
+  { answerDirectly, answerTurns, log, countFault }: ServerOptions,
   timeouts: ReadTimeouts,
 ): Server {
   const settings = {
@@ -127,7 +125,7 @@ function createHttpServer(
     const write = (answer: Answer) => writeAnswer(request, response, answer, !server.listening);
     const fail = (error: unknown) => {
       try {
-        write(refusalOfError(error, log));
+        write(refusalOfError(error, { log, countFault }));
       } catch {
         // This request cannot be answered any more; the others are.
         response.destroy();
