@@ -262,6 +262,16 @@ export const ENGINE = [
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,
     "",
   ),
+  urlHealth(
+    "UH8: what runs on is not counted among the failures that are left",
+    "const mayFail = this.#endsWell || this.out < this.#breaker.failuresLeft;",
+    "const mayFail = true;",
+  ),
+  damagesOf("packages/webhook/src/send.ts", "packages/webhook/test/hostile-endpoints.test.ts")(
+    "SD3: a body that takes too long after a good status is no failure",
+    "else this.#giveUp(new SendError(ANSWER_OVER_BUDGET,",
+    "else this.#giveUp(new SendError(TIMED_OUT,",
+  ),
   answerCost("YC1: an answer is dear though all cost as much", "DEAR_TIMES * this.#usual.valueMs", "0"),
   answerCost("YC1: a busy URL has all the votes", "nowMs - this.#votedMs >= VOTE_EVERY_MS", "true"),
   answerCost("YC2: a dear URL does not rest", "return nowMs < this.#restsUntilMs;", "return false;"),

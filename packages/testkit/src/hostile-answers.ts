@@ -6,6 +6,9 @@ const LENGTH = 64 * 1024;
 /** Header lines and interim answers that leave a head within its budget. */
 const DEAR_BYTES = 30 * 1024;
 
+/** The pause between two bytes of a drip: beyond no budget of bytes or pieces. */
+const DRIP_MS = 1000;
+
 /** An answer: its start, and the bytes that follow it without end; null for an answer that ends. */
 interface HostileAnswer {
   readonly start: string;
@@ -27,7 +30,8 @@ export const HOSTILE_ANSWERS = {
   "endless header lines": { start: "HTTP/1.1 200 OK\r\n", endless: repeated("a:b\r\n") },
   "one huge header": { start: "HTTP/1.1 200 OK\r\nA: ", endless: repeated("x") },
   "endless body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: repeated("x") },
-  "slow drip": { start: "HTTP/1.1 200 OK\r\nA: ", endless: "x", pauseMs: 1 },
+  "slow head": { start: "HTTP/1.1 200 OK\r\nA: ", endless: "x", pauseMs: DRIP_MS },
+  "slow body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: "x", pauseMs: DRIP_MS },
   "dear within its budget": { start: `HTTP/1.1 200 OK\r\n${repeated("a:b\r\n", DEAR_BYTES)}\r\n`, endless: null },
 } as const satisfies Record<string, HostileAnswer>;
 

@@ -46,7 +46,7 @@ export function createSenderMetrics(registry: Registry, requestsInFlight: () => 
   });
   const overBudget = new Counter({
     name: "posthaste_answers_over_budget_total",
-    help: "Answers of receivers that were cut off for their bytes or pieces, before their final status or after it.",
+    help: "Answers of receivers that were cut off for their bytes, their pieces or the time of their body.",
     registers: [registry],
   });
   return {

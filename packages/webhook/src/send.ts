@@ -8,7 +8,7 @@
  *  SD2  A POST is pending for at most `headersTimeoutMs` from its start, whatever the receiver does: informational
  *       answers, trickled headers, waiting for a connection, resolving and connecting do not extend that time.
  *  SD3  A POST is answered for at most `bodyTimeoutMs` and `bodyBytes`; then the connection is closed and the POST
- *       ends.
+ *       ends. One that ends for its time is over its budget, as by SD4: a body of a byte a second holds a connection.
  *  SD4  When a connection that had served before is lost before the first byte of an answer, the POST is sent once more
  *       on a new connection, within the same time: the receiver's idle timeout crossed our request. A retry would
  *       repeat a POST whose answer was lost anyway, so this risks nothing that at-least-once delivery does not risk.
@@ -28,7 +28,7 @@ import { parseRetryAfter } from "@posthaste/core/delivery/retry-after";
 import type { Clock } from "@posthaste/core/time";
 import type { Dispatcher } from "undici";
 import type { Agents, Connection, Sendable } from "./agents.ts";
-import { isConnectionLost, SendError, SHUTTING_DOWN, TIMED_OUT, toRequestError } from "./errors.ts";
+import { ANSWER_OVER_BUDGET, isConnectionLost, SendError, SHUTTING_DOWN, TIMED_OUT, toRequestError } from "./errors.ts";
 import { KeptBody } from "./kept-body.ts";
 import type { Target } from "./request.ts";
 import { Timed, type TimerWheel } from "./timer-wheel.ts";
@@ -106,7 +106,8 @@ export class Post extends Timed implements Sendable {
       this.#context.wheel.add(this, bodyMs);
       return;
     }
-    this.#giveUp(new SendError(TIMED_OUT, "no end of the response headers in time"));
+    if (this.outcome === null) this.#giveUp(new SendError(TIMED_OUT, "no end of the response headers in time"));
+    else this.#giveUp(new SendError(ANSWER_OVER_BUDGET, "no end of the response body in time"));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

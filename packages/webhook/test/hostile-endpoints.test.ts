@@ -1,6 +1,6 @@
 /**
  * Forbidden behaviour of endpoints. Each case is a real socket; limits are shortened where the default is not the
- * point. Rule: SD4 of send.ts.
+ * point. Rules: SD3 and SD4 of send.ts.
  */
 import type { Socket } from "node:net";
 import { eventually } from "@posthaste/testkit/eventually";
@@ -194,16 +194,19 @@ describe("an endpoint whose body is the trouble", () => {
     expect(sender.openConnections).toBe(0);
   });
 
-  it("is cut off after the time for bodies when the body never ends", async () => {
+  it("SD3: has delivered when its body takes too long, and its answer is over its budget", async () => {
     const server = await useRawServer((socket) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
       repeat(socket, "1\r\nx\r\n", 10);
     });
     const sender = useSender({ limits: { bodyTimeoutMs: 300 } });
-    const { settled, finished } = attemptTo(sender, [server.url]);
-    expect((await settled).settlement.outcome).toBe("delivered");
+    const ended = Promise.withResolvers<unknown>();
+    const onEnd = (_index: number, details: unknown) => ended.resolve(details);
+    const { settled, finished } = attemptTo(sender, [server.url], {}, { onEnd });
+    expect((await settled).settlement).toEqual({ outcome: "delivered", retries: [], dead: [] });
     expect(sender.requestsInFlight).toBe(1);
-    expect((await finished).urls).toMatchObject([{ outcome: "delivered" }]);
+    expect(await ended.promise).toMatchObject({ outcome: "delivered", isOverBudget: true });
+    expect((await finished).urls).toMatchObject([{ outcome: "delivered", status: 200, error: "answer_over_budget" }]);
     expect(sender.requestsInFlight).toBe(0);
   });
 

@@ -49,6 +49,11 @@ export class CircuitBreaker {
     return this.#state === "closed" ? null : this.#openUntilMs;
   }
 
+  /** How many failures in a row open it; Infinity while it is not closed. */
+  get failuresLeft(): number {
+    return this.#state === "closed" ? this.#settings.threshold - this.#failures : Number.POSITIVE_INFINITY;
+  }
+
   /** Whether a request could go now, as a probe or freely. */
   canAdmit(nowMs: number): boolean {
     return this.#state === "closed" || (this.#state === "open" && nowMs >= this.#openUntilMs);

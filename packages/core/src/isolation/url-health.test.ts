@@ -25,6 +25,16 @@ function fill(health: UrlHealth, nowMs: number): number {
   return begun;
 }
 
+/** Begins as many requests as there is capacity for, each delivered at once and running on. Returns how many. */
+function runOn(health: UrlHealth): number {
+  let begun = 0;
+  for (; health.hasCapacity(); begun++) {
+    health.take(begun);
+    health.settled("delivered", { startedMs: begun, wasProbe: false }, begun);
+  }
+  return begun;
+}
+
 function finish(health: UrlHealth, outcome: RequestOutcome, startedMs: number, nowMs: number): void {
   health.settled(outcome, { startedMs, wasProbe: false }, nowMs);
   health.ended(endOf(outcome), false, nowMs);
@@ -42,14 +52,37 @@ describe("the health of a URL", () => {
 
   it("UH1: has a bound for what runs on: a receiver whose bodies never end is not called without end", () => {
     const health = healthIn();
-    let begun = 0;
-    for (; health.hasCapacity() && begun < 100; begun++) {
-      health.take(begun);
-      health.settled("delivered", { startedMs: begun, wasProbe: false }, begun);
-    }
-    expect([begun, health.out]).toEqual([16, 16]);
+    health.take(0);
+    finish(health, "delivered", 0, 0);
+    expect(runOn(health)).toBe(16);
     health.ended("well", false, 10);
     expect(health.hasCapacity()).toBe(true);
+  });
+
+  it("UH8: has no more requests out than failures are left, until one has ended well", () => {
+    const health = healthIn();
+    expect(runOn(health)).toBe(5);
+    health.ended("over_budget", false, 5000);
+    health.ended("over_budget", false, 5000);
+    expect([health.out, health.hasCapacity(), health.hasCapacityBeside()]).toEqual([3, false, false]);
+    health.ended("well", false, 5000);
+    expect([runOn(health), health.out]).toEqual([14, 16]);
+  });
+
+  it("UH8: has so many from the next failure on again, and its breaker opens after as many as it takes", () => {
+    const health = healthIn(undefined, 16);
+    expect(runOn(health)).toBe(16);
+    for (let index = 0; index < 16; index++) health.ended(index < 15 ? "well" : "over_budget", false, index);
+    expect([runOn(health), health.breaker.state]).toEqual([4, "closed"]);
+    for (let index = 0; index < 4; index++) health.ended("over_budget", false, 5000);
+    expect(health.breaker.state).toBe("open");
+  });
+
+  it("UH8: stalls while what runs on keeps it from its next request", () => {
+    const health = healthIn();
+    runOn(health);
+    health.passed(1501);
+    expect([health.isStalled, health.isWaitedForBeside(0, 1501)]).toEqual([true, false]);
   });
 
   it("UH1: an outcome is a sign of life, whatever still runs", () => {

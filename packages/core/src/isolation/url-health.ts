@@ -27,6 +27,9 @@
  *      clog-detector.ts), and the expected wait is short.
  * UH7  A URL whose answers cost much processor time is slow by that (rules YC1 and YC2 of answer-cost.ts): it has one
  *      request out, rests after each, and is waited for as long as that takes.
+ * UH8  Until a request of a new URL has ended well, and from a failure to the next that ends well, no more requests are
+ *      out than failures are left until the breaker opens. So it opens after as many requests as it takes failures,
+ *      however long each needs to fail. A URL with a remembered limit is no new one.
  */
 
 import { AnswerCost, UsualCost } from "./answer-cost.ts";
@@ -94,13 +97,15 @@ export class UrlHealth {
   readonly #cost: AnswerCost;
   #state: HealthState = "unknown";
   #wasCongested = false;
+  /** The last request to end did so well. */
+  #endsWell: boolean;
   #shutUntilMs = 0;
   #unsettled = 0;
   #runningOn = 0;
   readonly #times = new RequestTimes();
   /**
-   * The URL has no unsettled request and was refused one: by the connection budget, or by its bound for requests that
-   * run on.
+   * The URL has no unsettled request and was refused one: by the connection budget, or by a bound for requests that run
+   * on.
    */
   #isHeldBack = false;
 
@@ -118,6 +123,7 @@ export class UrlHealth {
     this.#most = settings.limit.most;
     this.#budget = budget;
     this.#cost = new AnswerCost(usualCost);
+    this.#endsWell = rememberedLimit !== null;
   }
 
   get breaker(): Pick<CircuitBreaker, "state" | "openedMs" | "nextProbeMs"> {
@@ -262,6 +268,7 @@ export class UrlHealth {
     this.#cost.note(answerMs, nowMs);
     this.#runningOn -= 1;
     this.#countOut(-1);
+    this.#endsWell = end === "well";
     if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);
     if (end !== "well") return;
     if (this.#breaker.state !== "closed") this.#limit.reset();
@@ -312,7 +319,8 @@ export class UrlHealth {
   }
 
   #hasBudget(): boolean {
-    if (this.#runningOn < this.#most && this.#budget.allows(1, this.out, this.#state)) return true;
+    const mayFail = this.#endsWell || this.out < this.#breaker.failuresLeft;
+    if (mayFail && this.#runningOn < this.#most && this.#budget.allows(1, this.out, this.#state)) return true;
     if (this.#unsettled === 0 && !this.#isHeldBack) {
       this.#isHeldBack = true;
       this.#stall.reset();

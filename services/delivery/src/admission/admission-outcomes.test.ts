@@ -30,7 +30,8 @@ describe("the outcome of a request", () => {
 
   it("turns all away at once that waits when it opens the breaker", () => {
     for (let index = 0; index < 8; index++) observed.admit(checked("a"));
-    for (let index = 0; index < 3; index++) observed.admission.settled(sentAt(index), 0, "failed", null);
+    for (let index = 0; index < 2; index++) observed.finish(sentAt(index), "failed");
+    observed.admission.settled(sentAt(2), 0, "failed", null);
     expect(observed.sent.length + observed.deferred.length).toBe(8);
     expect(new Set(observed.causes())).toEqual(new Set(["breaker_open"]));
     expect(observed.admission.waiting).toBe(0);
@@ -65,13 +66,14 @@ describe("a URL whose requests were out while this process was blocked", () => {
 
 describe("the end of a request", () => {
   it("I6: makes way for what waits, where so many run on after their outcome that none may begin", () => {
-    observed.admit(checked("other"));
+    for (const id of ["other", "a"]) observed.admit(checked(id));
+    observed.finish(sentAt(1), "delivered");
     for (let index = 0; index < 100; index++) observed.admit(checked("a"));
-    let settled = 1;
+    let settled = 2;
     for (; settled < observed.sent.length; settled++) observed.admission.settled(sentAt(settled), 0, "refused", null);
     const { waiting } = observed.admission;
     expect(waiting).toBeGreaterThan(0);
-    observed.admission.ended(sentAt(1), 0, "well", 0);
+    observed.admission.ended(sentAt(2), 0, "well", 0);
     expect([observed.admission.waiting, observed.sent.length]).toEqual([waiting - 1, settled + 1]);
   });
 });
