@@ -10,7 +10,7 @@ const OF_ERRORS: Readonly<Record<string, string>> = {
   tls_failure: "The certificate is not trusted, such as a self-signed one, or the port speaks no TLS. Mend it there.",
   bad_response: "What answered is not HTTP/1.1. Is the port right?",
   answer_over_budget:
-    "It sends more than an answer may have, 32 KB beside the body, or its body takes more than 5 s. Answer with a status alone.",
+    "It is more than 32 KB beside its body, or the body takes more than 5 s. Answer with a status alone.",
   address_refused:
     "The address is in a network that webhooks may not reach. An operator allows it: POSTHASTE_ALLOW_NETWORKS.",
   invalid_request: "The URL or a header cannot be sent. Look at them again.",
