@@ -12,9 +12,9 @@ import type { Freshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import { readRange } from "@posthaste/kafka/log/read-range";
 import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
+import { TopicReaders } from "@posthaste/kafka/log/topic-readers";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 const HELD = 10_000;
@@ -62,6 +62,9 @@ export interface AuditLogOptions {
 /** About how many bytes an entry takes. */
 const ENTRY_BYTES = 500;
 
+/** The most bytes of one fetch. */
+const MAX_BYTES = 4_000_000;
+
 const NOTHING = { start: 0, end: 0 };
 
 export class AuditLog {
@@ -70,43 +73,42 @@ export class AuditLog {
   readonly #bounds: { readonly held: number; readonly mostRead: number };
   /** The newest entries, in the topic's order. */
   #held: HeldEntry[] = [];
-  #reader: LogReader | null = null;
-  /** When the topic was last read to its end. */
-  #asOfMs: number | null = null;
+  readonly #readers: TopicReaders;
+  readonly #closing = new AbortController();
 
+  /** Starts to read the topic. */
   constructor(connection: KafkaConnection, options: AuditLogOptions) {
     this.#connection = connection;
     this.#options = options;
-    this.#bounds = options.bounds ?? { held: HELD, mostRead: MOST_READ };
-  }
-
-  /** Starts to read the topic. */
-  async start(): Promise<void> {
-    const { topic, onFailure, recent } = this.#options;
-    const { start, end } = await this.#offsets();
-    const from = Math.max(start, end - this.#bounds.held);
-    recent?.begin(0, from);
-    recent?.sawEnd(0, end);
-    this.#reader = await followLog(this.#connection, {
-      ...{ topic, partition: 0, from, onFailure },
-      onRecords: (records) => this.#take(records),
-      onFetched: ({ position, end: endThen, askedAt }) => {
-        if (position >= endThen) this.#asOfMs = askedAt.wallMs;
+    const bounds = options.bounds ?? { held: HELD, mostRead: MOST_READ };
+    this.#bounds = bounds;
+    const { topic, recent } = options;
+    this.#readers = new TopicReaders(connection, {
+      ...{ topic, topicId: null, maxBytes: MAX_BYTES, message: "the audit is behind" },
+      from: ({ start, end }) => {
+        const from = Math.max(start, end - bounds.held);
+        recent?.begin(0, from);
+        recent?.sawEnd(0, end);
+        return from;
+      },
+      onRecords: (_, records) => this.#take(records),
+      onFailure: (reason, partition) => {
+        if (partition !== null) options.onFailure(reason);
       },
     });
   }
 
   /** The freshness of the entries that the reader has read by itself; `page` reads to the topic's end first. */
   get freshness(): Freshness {
-    return { asOfMs: this.#asOfMs, complete: this.#asOfMs !== null };
+    const { asOfMs } = this.#readers;
+    return { asOfMs, complete: asOfMs !== null };
   }
 
   /** A page of the entries that are in the topic now. Rejects with `deadline_exceeded`. */
   async page({ limit, below, fits, most }: AuditQuery, timeoutMs: number): Promise<AuditPage> {
     const fresh = { asOfMs: this.#options.clock.nowMs(), complete: true };
-    const { start, end } = await this.#offsets();
+    const [{ start, end } = NOTHING] = await this.#readers.refresh(timeoutMs);
     const read = { isWhole: start === 0, freshness: fresh };
-    await this.#reader?.reached(end, timeoutMs);
     const entries: HeldEntry[] = [];
     const mostRead = Math.min(most ?? Number.POSITIVE_INFINITY, this.#bounds.mostRead);
     let looked = 0;
@@ -127,13 +129,9 @@ export class AuditLog {
     return { entries, below: null, searchedToMs: null, ...read };
   }
 
-  async close(): Promise<void> {
-    await this.#reader?.close();
-  }
-
-  async #offsets(): Promise<{ readonly start: number; readonly end: number }> {
-    const [offsets = NOTHING] = await topicOffsets(this.#connection, this.#options.topic);
-    return offsets;
+  close(): void {
+    this.#closing.abort();
+    this.#readers.close();
   }
 
   async #take(records: readonly IncomingRecord[]): Promise<void> {
@@ -157,18 +155,9 @@ export class AuditLog {
   /** Reads the entries from one offset up to, not including, another. */
   async #read(from: number, to: number): Promise<HeldEntry[]> {
     const found: HeldEntry[] = [];
-    const failed = Promise.withResolvers<never>();
-    const reader = await followLog(this.#connection, {
-      ...{ topic: this.#options.topic, partition: 0, from },
-      onRecords: async (records) => {
-        found.push(...(await this.#entriesOf(records.filter(({ offset }) => offset < to))));
-      },
-      onFailure: failed.reject,
-    });
-    try {
-      await Promise.race([reader.reached(to), failed.promise]);
-    } finally {
-      await reader.close();
+    const range = { topic: this.#options.topic, partition: 0, start: from, end: to };
+    for await (const records of readRange(this.#connection, range, this.#closing.signal)) {
+      found.push(...(await this.#entriesOf(records)));
     }
     return found;
   }

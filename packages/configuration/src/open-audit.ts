@@ -22,17 +22,16 @@ export interface OpenedAudit {
   readonly trail: AuditTrail;
   readonly auditLog: AuditLog;
   readonly live: { readonly recent: RecentEntries<HeldEntry>; readonly freshness: Freshness };
-  close(): Promise<void>;
+  close(): void;
 }
 
-/** Resolves when the topic is being read. */
+/** Begins to read the topic. */
 export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit> {
   const { connection, openCodec, names, clock, fail } = options;
   const codec = await openCodec<AuditEntry>("audit");
   const topic = names.audit;
   const recent = new RecentEntries<HeldEntry>();
   const auditLog = new AuditLog(connection, { topic, codec, clock, recent, onFailure: fail });
-  await auditLog.start();
   return {
     trail: new AuditTrail({ topic, codec, clock }),
     auditLog,

@@ -14,7 +14,7 @@ import type { SuppressedUsers, Suppression } from "@posthaste/core/deletion/supp
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { endOffset } from "@posthaste/kafka/connection/topic-offsets";
-import { followLog } from "@posthaste/kafka/log/log-reader";
+import { readRange } from "@posthaste/kafka/log/read-range";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { SuppressionWriter } from "./suppression-writer.ts";
 
@@ -86,19 +86,9 @@ export class SuppressionExpiry {
   async #find(): Promise<readonly { readonly key: string; readonly revision: number }[]> {
     const { connection, topic } = this.#options;
     const over = new Map<string, number>();
-    const failed = Promise.withResolvers<never>();
-    const end = await endOffset(connection, topic);
-    const reader = await followLog(connection, {
-      ...{ topic, partition: 0, from: "start", signal: this.#closing.signal },
-      onRecords: async (records) => {
-        for (const record of records) if (record.offset < end) await this.#note(record, over);
-      },
-      onFailure: failed.reject,
-    });
-    try {
-      await Promise.race([reader.reached(end), failed.promise]);
-    } finally {
-      await reader.close();
+    const range = { topic, partition: 0, start: 0, end: await endOffset(connection, topic) };
+    for await (const records of readRange(connection, range, this.#closing.signal)) {
+      for (const record of records) await this.#note(record, over);
     }
     return [...over].map(([key, revision]) => ({ key, revision }));
   }

@@ -1,13 +1,12 @@
 /**
  * Follows every partition of a topic into a projection, for as long as the process runs.
  *
- * Owns: a reader for each partition, and the timer of the next look at the topic.
+ * Owns: the readers of the partitions (topic-readers.ts), and how far the store has each of them.
  * - A reader starts at the position in the store (M1 of store.ts), or at the topic's start.
  * - A reader starts at most as many records before the end as the projection holds entries: nearly every record
  *   becomes at least one entry, so the projection would drop the entries of earlier records again.
- * TF3  A reader that fails is started again at the next look, from the store's position. When somebody made the topic
- *      anew (LR3, LR5 of log-reader.ts), everything held of it is void: the follower tells its owner, once, to begin
- *      again. The follower waits for a topic that does not exist yet, and follows partitions that are added.
+ * TF3  A reader that failed goes on from the store's position. When somebody made the topic anew, everything held of it
+ *      is void: the follower tells its owner to begin again.
  * TF4  A record that cannot be decoded is quarantined, and passed over once the brokers have it there. Before that, the
  *      follower waits for a schema that the registry does not know, together with all others of the same fetch (AW3 of
  *      awaited-schemas.ts).
@@ -23,22 +22,15 @@ import type { AwaitedSchemas } from "@posthaste/kafka/codec/awaited-schemas";
 import { followedSchemas } from "@posthaste/kafka/codec/followed-schemas";
 import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { ledOffsets, type PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { followLog, type LogReader } from "@posthaste/kafka/log/log-reader";
+import type { PartitionOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import type { ReadEntry, RecentEntries } from "@posthaste/kafka/log/recent-entries";
+import { TopicReaders } from "@posthaste/kafka/log/topic-readers";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { EntriesStep } from "./entries-step.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 import type { EntriesByProjection, ProjectionName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
-
-/**
- * The ms between two looks at the topic: `LOOK_MS` until it is read to its end and while something is amiss,
- * `IDLE_LOOK_MS` afterwards.
- */
-const LOOK_MS = 2000;
-const IDLE_LOOK_MS = 30_000;
 
 /** How many records of the topic are read again for watching callers (TF5): about those that come within a restart. */
 const REWIND_RECORDS = 1000;
@@ -84,37 +76,41 @@ export interface TopicFollowerOptions<T> {
 }
 
 export class TopicFollower<T> {
-  readonly #connection: KafkaConnection;
   readonly #options: TopicFollowerOptions<T>;
-  readonly #readers = new Map<number, LogReader>();
+  readonly #readers: TopicReaders;
   /** The next offset of each partition, as the store has it. */
   readonly #positions: Map<number, number>;
-  /**
-   * For each partition, when the brokers were asked for its end, the last time that the reader had read up to it; ms
-   * since the epoch.
-   */
-  readonly #readToEndMs = new Map<number, number>();
   /** For each partition, the offset after the last record that was passed over or became no entry (M4 of store.ts). */
   readonly #passedTo = new Map<number, number>();
   #ends: readonly PartitionOffsets[] | null = null;
   /** TF6: the largest number of unread records so far. */
   #unread = 0;
   #wasReadOnce = false;
-  #hasLeaderless = false;
-  #timer: NodeJS.Timeout | null = null;
-  #isReported = false;
   readonly #closing = new AbortController();
   readonly #schemas: AwaitedSchemas;
 
   constructor(connection: KafkaConnection, options: TopicFollowerOptions<T>) {
-    this.#connection = connection;
     this.#options = options;
-    const { store, projection, recent, topicId } = options;
+    const { topic, store, projection, recent, topicId } = options;
     recent?.beginTopic(topicId);
     const { signal } = this.#closing;
     this.#schemas = followedSchemas({ connection, ...options }, "follower_waits_for_schema", signal);
     this.#positions = new Map(store.start.positions[projection].map(({ partition, next }) => [partition, next]));
-    this.#lookLater(0);
+    this.#readers = new TopicReaders(connection, {
+      ...{ topic, topicId: topicId === "" ? null : topicId, maxBytes: FETCH_BYTES },
+      from: (begun, all) => this.#begin(begun, all),
+      onRecords: (partition, records) => this.#take(partition, records),
+      onLooked: (ends) => {
+        this.#ends = ends;
+        this.#noteReading();
+      },
+      // TF3: also where somebody made the topic anew before the first reader began.
+      onFailure: (reason) => {
+        if (isPosthasteError(reason, "offset_out_of_range")) options.onRemade(reason);
+      },
+      isIdle: () => this.behind === 0,
+      message: "the delivery log is behind",
+    });
   }
 
   /**
@@ -135,79 +131,26 @@ export class TopicFollower<T> {
 
   /** Everything that stood in the topic at this moment has been read; null before the first time. */
   get asOfMs(): number | null {
-    if (this.#ends === null || this.#hasLeaderless) return null;
-    let oldestMs: number | null = null;
-    for (const { partition } of this.#ends) {
-      const readMs = this.#readToEndMs.get(partition);
-      if (readMs === undefined) return null;
-      oldestMs = oldestMs === null ? readMs : Math.min(oldestMs, readMs);
-    }
-    return oldestMs;
+    return this.#readers.asOfMs;
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    await Promise.all([...this.#readers.values()].map((reader) => reader.close()));
-  }
-
-  #lookLater(afterMs: number): void {
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#look().then(
-        () => this.#lookLater(this.#isComplete() ? IDLE_LOOK_MS : LOOK_MS),
-        (reason: unknown) => {
-          this.#tellRemade(reason);
-          // The failure is logged once, not at every look.
-          if (!this.#isReported) this.#say("topic_not_followed", reason);
-          this.#isReported = true;
-          this.#lookLater(LOOK_MS);
-        },
-      );
-    }, afterMs);
-  }
-
-  #isComplete(): boolean {
-    return !this.#hasLeaderless && this.behind === 0 && this.#readers.size === this.#ends?.length;
-  }
-
-  /** TF3. */
-  async #look(): Promise<void> {
-    const { topic, topicId, projection, store } = this.#options;
-    // A partition without a leader is looked for again; the others are followed meanwhile.
-    const { offsets: ends, leaderless } = await ledOffsets(this.#connection, topic);
-    for (const { partition, end } of ends) {
-      if (this.#readers.has(partition) || this.#isClosed) continue;
-      const lowest = Math.max(0, end - store.start.bounds[projection].maxEntries);
-      const stored = this.#positions.get(partition) ?? 0;
-      if (lowest > stored) this.#passedTo.set(partition, lowest);
-      const from = this.#beginRecent(partition, Math.max(stored, lowest), ends);
-      const reader = await followLog(this.#connection, {
-        topic,
-        topicId: topicId === "" ? null : topicId,
-        partition,
-        from,
-        maxBytes: FETCH_BYTES,
-        onRecords: (records) => this.#take(partition, records),
-        onFetched: ({ position, end: endThen, askedAt }) => {
-          if (position >= endThen) this.#readToEndMs.set(partition, askedAt.wallMs);
-        },
-        onFailure: (reason) => this.#drop(partition, reason),
-      });
-      if (this.#isClosed) await reader.close();
-      else this.#readers.set(partition, reader);
-    }
-    this.#ends = ends;
-    this.#noteReading();
-    this.#hasLeaderless = leaderless.length > 0;
-    this.#isReported = false;
+    this.#readers.close();
   }
 
   #noteReading(): void {
     const left = this.behind;
     if (left === 0) this.#wasReadOnce = true;
     this.#unread = Math.max(this.#unread, left ?? 0);
+  }
+
+  #begin({ partition, end }: PartitionOffsets, all: readonly PartitionOffsets[]): number {
+    const { store, projection } = this.#options;
+    const lowest = Math.max(0, end - store.start.bounds[projection].maxEntries);
+    const stored = this.#positions.get(partition) ?? 0;
+    if (lowest > stored) this.#passedTo.set(partition, lowest);
+    return this.#beginRecent(partition, Math.max(stored, lowest), all);
   }
 
   /** TF5: the offset at which the reading begins, where the store needs the records from `from` on. */
@@ -232,7 +175,7 @@ export class TopicFollower<T> {
       const next = record.offset + 1;
       // The entries that the store has already go to watching callers alone.
       if (next !== stored && step.count < STEP_ENTRIES && index < records.length - 1) continue;
-      if (this.#isClosed) return;
+      if (this.#closing.signal.aborted) return;
       if (next > stored) {
         const passedTo = this.#passedTo.get(partition) ?? 0;
         await store.take(projection, { partition, next, passedTo, entries: step.entries });
@@ -260,31 +203,6 @@ export class TopicFollower<T> {
     if (!(value instanceof PosthasteError)) return toEntries(value, record);
     if (record.offset >= stored) await unreadable.put(record, value);
     return {};
-  }
-
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted;
-  }
-
-  #drop(partition: number, reason: Error): void {
-    this.#readers.delete(partition);
-    if (this.#isClosed) return;
-    this.#tellRemade(reason);
-    this.#say("topic_reader_failed", reason, { partition });
-    // Without a timer a look is under way, which sets the timer when it ends.
-    if (this.#timer === null) return;
-    clearTimeout(this.#timer);
-    this.#lookLater(LOOK_MS);
-  }
-
-  /** TF3: also where somebody made the topic anew before the first reader began. */
-  #tellRemade(reason: unknown): void {
-    if (isPosthasteError(reason, "offset_out_of_range")) this.#options.onRemade(reason);
-  }
-
-  #say(event: string, reason: unknown, fields: Record<string, unknown> = {}): void {
-    const { log } = this.#connection;
-    log.warn({ event, topic: this.#options.topic, ...fields, err: reason }, "the delivery log is behind");
   }
 }
 

@@ -1,7 +1,7 @@
 /** The content of a topic, as the bytes' own text: for texts that must not be in it. */
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
-import { followLog } from "@posthaste/kafka/log/log-reader";
+import { readRange } from "@posthaste/kafka/log/read-range";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 /** Key, headers and value of every record that stands in the topic now. */
@@ -10,18 +10,9 @@ export async function topicTexts(
   topic: string,
 ): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const { partition, end } of await topicOffsets(connection, topic)) {
-    const reader = await followLog(connection, {
-      ...{ topic, partition, from: "start" },
-      onRecords: (records) => {
-        found.push(...records.map(textOf));
-      },
-      onFailure: (reason) => {
-        throw reason;
-      },
-    });
-    await reader.reached(end);
-    await reader.close();
+  const { signal } = new AbortController();
+  for (const range of await topicOffsets(connection, topic)) {
+    for await (const records of readRange(connection, { ...range, topic }, signal)) found.push(...records.map(textOf));
   }
   return found;
 }

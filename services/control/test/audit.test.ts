@@ -275,7 +275,6 @@ describe("the list", () => {
         throw reason;
       },
     });
-    await auditLog.start();
     const all = await auditLog.page({ limit: 7, fits: () => true }, 5000);
     expect([all.entries.map(({ atMs }) => atMs), all.below, all.searchedToMs]).toEqual([
       [30, 29, 28, 27, 26, 25, 24],
@@ -298,7 +297,7 @@ describe("the list", () => {
       [[1], 1],
       [[], null],
     ]);
-    await auditLog.close();
+    auditLog.close();
     await own.remove();
   });
 });

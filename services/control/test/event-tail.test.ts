@@ -1,4 +1,4 @@
-/** The newest events of sources, from the end of the topic. Rules: event-tail.ts and end-readers.ts. */
+/** The newest events of sources, from the end of the topic. Rules: event-tail.ts and topic-end.ts. */
 import type { Codec } from "@posthaste/contracts/codec";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";

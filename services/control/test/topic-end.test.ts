@@ -1,4 +1,4 @@
-/** Rules: EN1 of end-readers.ts, EN4 of topic-end.ts. */
+/** Rules: EN1 and EN4 of topic-end.ts. */
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -25,9 +25,8 @@ import { decodeOrReason } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import type { BegunReading } from "./end-readers.ts";
 import { NewestEvents, type TailedEvent } from "./newest-events.ts";
-import { TopicEnd } from "./topic-end.ts";
+import { type BegunReading, TopicEnd } from "./topic-end.ts";
 
 export interface EventTailOptions {
   readonly connection: KafkaConnection;
@@ -39,7 +38,7 @@ export interface EventTailOptions {
   readonly monotonicMs: () => number;
   /** For tests; instead of `BOUNDS`. */
   readonly bounds?: { readonly sources: number; readonly watched: number };
-  /** For tests, as the options of `EndReaders`. */
+  /** For tests, as of `TopicEndOptions`. */
   readonly idleLookMs?: number;
   /** For tests; instead of `PATIENCE_MS`, and of `MOST_PATIENCE_MS` for a watch. */
   readonly patienceMs?: number;

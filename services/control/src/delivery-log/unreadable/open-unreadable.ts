@@ -39,8 +39,7 @@ export interface OpenUnreadable {
 export async function openUnreadable(options: OpenUnreadableOptions): Promise<OpenUnreadable> {
   const { connection, names, clock, trail, fail } = options;
   const topic = names.unreadable;
-  const unreadableLog = new UnreadableLog(connection, topic);
-  await unreadableLog.start(fail);
+  const unreadableLog = new UnreadableLog(connection, topic, fail);
   const producer = await createProducer(connection, { name: "unreadable", topics: [topic] });
   const from = [
     names.attempts,
@@ -65,7 +64,8 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
       if (!unreadableLog.has(placeOf(record))) await records.put(record, error);
     },
     close: async () => {
-      await Promise.all([unreadableLog.close(), producer.close()]);
+      unreadableLog.close();
+      await producer.close();
     },
   };
 }
