@@ -8,19 +8,17 @@
  * - Any failure ends both table and follower, and they are opened again after a pause: one way back from every
  *   state.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { Codec } from "@posthaste/contracts/codec";
 import type { MembershipRecord } from "@posthaste/core/audience/membership";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { withDeadline } from "@posthaste/kafka/connection/deadline";
+import { pause, withDeadline } from "@posthaste/kafka/connection/deadline";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
+import { type KeptOpen, keepOpen } from "@posthaste/read-model/keep-open";
 import { type MembershipClient, openMembershipTable } from "./membership-client.ts";
 import { MembershipFollower } from "./membership-follower.ts";
 
 const REOPEN_MS = 2000;
-/** How long `close` waits, in ms; records that are not written are read again. */
-const CLOSE_MS = 2000;
 
 export interface MembershipOptions {
   readonly connection: KafkaConnection;
@@ -41,15 +39,21 @@ interface Opened {
 
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #closing = new AbortController();
-  readonly #running: Promise<void>;
+  readonly #kept: KeptOpen;
   #opened: Opened | null = null;
   /** Resolves when the membership is open; a new promise after each failure. */
   #opening = Promise.withResolvers<Opened>();
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#running = this.#run();
+    this.#kept = keepOpen({
+      run: (signal) => this.#runOnce(signal),
+      isWhole: () => true,
+      pause: (signal) => pause(REOPEN_MS, signal),
+      onFailed: (err) => {
+        options.connection.log.error({ event: "membership_failed", err }, "the audiences' membership is opened again");
+      },
+    });
   }
 
   /** The table. Throws `table_not_caught_up` while it is not open. */
@@ -74,24 +78,8 @@ export class Membership {
     return table;
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    const enough = new AbortController();
-    await Promise.race([this.#running, delay(CLOSE_MS, undefined, { signal: enough.signal }).catch(() => undefined)]);
-    enough.abort();
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      try {
-        await this.#runOnce(signal);
-      } catch (error) {
-        const fields = { event: "membership_failed", err: error };
-        this.#options.connection.log.error(fields, "the audiences' membership is opened again");
-      }
-      if (!signal.aborted) await delay(REOPEN_MS, undefined, { signal }).catch(() => undefined);
-    }
+  close(): Promise<void> {
+    return this.#kept.close();
   }
 
   /**

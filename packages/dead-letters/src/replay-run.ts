@@ -23,13 +23,13 @@ import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { replayedDelivery, replayedProgress } from "@posthaste/core/delivery/replay";
 import { PosthasteError } from "@posthaste/core/errors";
+import { TokenBucket } from "@posthaste/core/isolation/token-bucket";
 import type { RunState, SkipCause } from "@posthaste/core/replay/replay";
 import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
 import { type DeadLetterBatch, type FoundDeadLetter, readDeadLetters } from "./dead-letter-reader.ts";
-import { Pace } from "./pace.ts";
 import { type DeadLetterTest, meantBy } from "./plan-dead-letters.ts";
 import { noSuchPlan, type ReplayStore } from "./replay-store.ts";
 import { RunProgress, type RunProgressOptions, type SkippedDeadLetter, TakenOver } from "./run-progress.ts";
@@ -39,6 +39,8 @@ const LOOK_MS = 25;
 /** Z6: how many seconds before it is sent a dead letter may be judged, at the plan's rate. */
 const JUDGED_AHEAD_S = 0.5;
 const UNPACED = 10_000;
+/** After a pause a replay catches up with at most so many seconds of delayed sends. */
+const CATCH_UP_S = 1;
 /**
  * How long dead letters on their way are waited for when the process ends, in ms; shorter than the process waits for
  * its run.
@@ -83,7 +85,7 @@ interface RunParts {
 interface Sending {
   readonly producer: Producer;
   readonly isMeant: DeadLetterTest;
-  readonly pace: Pace | null;
+  readonly pace: TokenBucket | null;
 }
 
 /** Dead letters of the plan that were judged, from `at` on, and how many of them may be sent now. */
@@ -125,7 +127,8 @@ class ReplayRun {
     });
     try {
       const { plan } = this;
-      const pace = plan.ratePerSecond === null ? null : new Pace(plan.ratePerSecond, clock.monotonicMs());
+      const pace =
+        plan.ratePerSecond === null ? null : new TokenBucket(plan.ratePerSecond, clock.monotonicMs(), CATCH_UP_S);
       const sending = { producer, pace, isMeant: meantBy(plan) };
       for (const range of plan.ranges) {
         const state = await this.#runRange(range, sending);
@@ -208,8 +211,8 @@ class ReplayRun {
       if (cause === null) outgoing.push(this.#toDelivery(found));
       else leftOut.push({ offset: found.facts.offset, cause });
     }
+    pace?.take(outgoing.length, this.#options.clock.monotonicMs());
     if (outgoing.length > 0) await this.#unlessEnded(producer.send(outgoing));
-    pace?.take(outgoing.length);
     const next = (meant[at - 1]?.facts.offset ?? -1) + 1;
     this.#parts.progress.pass(partition, { next, sent: outgoing.length, leftOut });
     return at;

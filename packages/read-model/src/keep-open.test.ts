@@ -2,7 +2,6 @@ import { eventually } from "@posthaste/testkit/eventually";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type KeptOpen, keepOpen } from "./keep-open.ts";
 
-let closing: AbortController;
 let kept: KeptOpen;
 let runs: PromiseWithResolvers<void>[];
 let pauses: PromiseWithResolvers<void>[];
@@ -10,16 +9,19 @@ let failed: unknown[];
 let isWhole: boolean;
 
 beforeEach(() => {
-  [closing, runs, pauses, failed, isWhole] = [new AbortController(), [], [], [], false];
+  [runs, pauses, failed, isWhole] = [[], [], [], false];
   const next = (all: PromiseWithResolvers<void>[]) => async () => {
     const one = Promise.withResolvers<void>();
     all.push(one);
     await one.promise;
   };
   const options = { run: next(runs), pause: next(pauses), isWhole: () => isWhole };
-  kept = keepOpen({ ...options, onFailed: (reason) => failed.push(reason) }, closing.signal);
+  kept = keepOpen({ ...options, onFailed: (reason) => failed.push(reason) });
 });
-afterEach(() => closing.abort());
+afterEach(() => {
+  for (const each of [...runs, ...pauses]) each.resolve();
+  return kept.close();
+});
 
 it("KO1: is opened again after each failure, once it may be", async () => {
   const full = new Error("the database failed", { cause: new Error("database or disk is full") });
@@ -48,8 +50,8 @@ it("KO2: tells its trouble until everything was read since, also while it is ope
 
 it("ends where it is told to, in the middle of a run too", async () => {
   await eventually(() => expect(runs).toHaveLength(1));
-  closing.abort();
+  const closed = kept.close();
   runs[0]?.resolve();
-  await kept.running;
+  await closed;
   expect([runs.length, pauses.length]).toEqual([1, 0]);
 });

@@ -8,12 +8,12 @@
  *   own; while it cannot be asked, only its own questions are refused.
  * - Any failure in it ends all of it, and it is opened again after a pause: one way back, from every state.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Freshness } from "@posthaste/core/freshness";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { pause } from "@posthaste/kafka/connection/deadline";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
 import { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
@@ -31,8 +31,6 @@ import { openStore, STORE_QUESTIONS, type StoreClient, type StoreQuestions } fro
 import { remoteMethods } from "./thread-client.ts";
 
 const REOPEN_MS = 5000;
-/** The time, in ms, for which closing waits for the store. Entries not written by then are read again. */
-const CLOSE_MS = 2000;
 /** The bounds on the rejected calls held for watching callers. */
 const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };
 /** How long dead letters stay in their topic, in ms. */
@@ -107,22 +105,18 @@ function createRecentProjections(): RecentProjections {
 }
 
 export function openReadModel(options: ReadModelOptions): ReadModel {
-  const closing = new AbortController();
   let opened: Opened | null = null;
   const recent = createRecentProjections();
 
-  const kept = keepOpen(
-    {
-      run: (signal) => runOnce({ ...options, recent }, signal, (value) => (opened = value)),
-      isWhole: () => PROJECTION_NAMES.every((projection) => behind(projection) === 0),
-      pause: (signal) => delay(REOPEN_MS, undefined, { signal }).catch(() => undefined),
-      onFailed: (err) => {
-        options.onFailed?.();
-        options.connection.log.error({ event: "delivery_log_failed", err }, "the delivery log is opened again");
-      },
+  const kept = keepOpen({
+    run: (signal) => runOnce({ ...options, recent }, signal, (value) => (opened = value)),
+    isWhole: () => PROJECTION_NAMES.every((projection) => behind(projection) === 0),
+    pause: (signal) => pause(REOPEN_MS, signal),
+    onFailed: (err) => {
+      options.onFailed?.();
+      options.connection.log.error({ event: "delivery_log_failed", err }, "the delivery log is opened again");
     },
-    closing.signal,
-  );
+  });
 
   const behind = (projection: ProjectionName): number | null => opened?.followed[projection].behind ?? null;
   const state = (projection: ProjectionName): string => {
@@ -156,12 +150,7 @@ export function openReadModel(options: ReadModelOptions): ReadModel {
       const ranges = await store().heldDeadLetters();
       return { topicId: opened?.deadLetterTopicId ?? "", ranges };
     },
-    close: async () => {
-      closing.abort();
-      const enough = new AbortController();
-      await Promise.race([kept.running, delay(CLOSE_MS, undefined, { signal: enough.signal }).catch(() => undefined)]);
-      enough.abort();
-    },
+    close: kept.close,
   };
 }
 

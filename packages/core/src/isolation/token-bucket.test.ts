@@ -61,3 +61,30 @@ it("takes back what was not sent, and no more than its burst", () => {
   rate.giveBack(50);
   expect(rate.waitMs(2, 0)).toBe(100);
 });
+
+it("with a burst of a second: lets as many go as its rate has room for, however unevenly it is asked, and never more", () => {
+  const rates = fc.integer({ min: 1, max: 5000 });
+  const steps = fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 50 });
+  fc.assert(
+    fc.property(rates, steps, (perSecond, stepsMs) => {
+      const pace = new TokenBucket(perSecond, 100, 1);
+      let [nowMs, taken] = [100, 0];
+      for (const stepMs of stepsMs) {
+        nowMs += stepMs;
+        const allowed = pace.allowed(nowMs);
+        pace.take(allowed, nowMs);
+        taken += allowed;
+        const due = ((nowMs - 100) / 1000) * perSecond;
+        expect(taken).toBeLessThanOrEqual(due + 1e-6);
+        expect(taken).toBeGreaterThan(due - 1.001);
+      }
+    }),
+  );
+});
+
+it("with a burst of a second: catches up with a second of what was held up, and no more", () => {
+  const pace = new TokenBucket(10, 0, 1);
+  expect(pace.allowed(60_000)).toBe(11);
+  pace.take(11, 60_000);
+  expect([pace.allowed(60_050), pace.allowed(60_100)]).toEqual([0, 1]);
+});

@@ -1,4 +1,4 @@
-/** A token bucket that holds a destination to its rate. */
+/** A token bucket that holds a destination, a sync or a replay to its rate. */
 
 /**
  * The requests that may go at once after a pause, in seconds of the rate: a receiver that asked for 10 a second gets no
@@ -12,12 +12,15 @@ const BURST_SECONDS = 0.1;
  */
 export class TokenBucket {
   #perSecond: number;
+  readonly #burstSeconds: number;
   #tokens: number;
   #filledAtMs: number;
 
-  constructor(perSecond: number, nowMs: number) {
+  /** A full bucket; with `burstSeconds` one that is empty, and that gathers so many seconds of the rate and one. */
+  constructor(perSecond: number, nowMs: number, burstSeconds?: number) {
     this.#perSecond = perSecond;
-    this.#tokens = this.#most;
+    this.#burstSeconds = burstSeconds ?? 0;
+    this.#tokens = burstSeconds === undefined ? this.#most : 0;
     this.#filledAtMs = nowMs;
   }
 
@@ -34,9 +37,14 @@ export class TokenBucket {
 
   /** Whether an attempt may go now. */
   hasToken(nowMs: number): boolean {
+    return this.allowed(nowMs) > 0;
+  }
+
+  /** How many requests may go now. */
+  allowed(nowMs: number): number {
     this.#fill(nowMs);
     // A bucket that was filled in many small steps may lack the last 1e-12 of a token.
-    return this.#tokens > 1 - 1e-9;
+    return Math.floor(this.#tokens + 1e-9);
   }
 
   /** Counts the requests of an attempt that goes. */
@@ -57,6 +65,7 @@ export class TokenBucket {
   }
 
   get #most(): number {
+    if (this.#burstSeconds > 0) return this.#perSecond * this.#burstSeconds + 1;
     return Math.max(1, this.#perSecond * BURST_SECONDS);
   }
 
