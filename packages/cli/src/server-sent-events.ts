@@ -1,4 +1,5 @@
 /** Server-sent events out of bytes as they come. */
+import { createParser, type EventSourceMessage } from "eventsource-parser";
 
 export interface ServerSentEvent {
   readonly event: string;
@@ -9,19 +10,16 @@ export interface ServerSentEvent {
 
 /** Ends where the bytes end; an event that is not whole by then was none. */
 export async function* serverSentEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+  const found: ServerSentEvent[] = [];
+  let id = "";
+  const onEvent = ({ event = "message", id: own = id, data }: EventSourceMessage) => {
+    id = own;
+    found.push({ event, id, data });
+  };
+  const parser = createParser({ onEvent });
   const decoder = new TextDecoder();
-  let [rest, id, event, data] = ["", "", "", [] as string[]];
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
-      const [, field, value = ""] = /^([a-z]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-      if (line === "") {
-        if (data.length > 0) yield { event: event === "" ? "message" : event, id, data: data.join("\n") };
-        [event, data] = ["", []];
-      } else if (field === "event") event = value;
-      else if (field === "id") id = value;
-      else if (field === "data") data.push(value);
-    }
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    yield* found.splice(0);
   }
 }

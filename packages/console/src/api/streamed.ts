@@ -1,4 +1,5 @@
 /** Answers that come as server-sent events until they end, read by `fetch`: a refusal is told as every other is. */
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { problemOf, unreachable } from "./client.ts";
 
 export interface StreamedEvent {
@@ -14,20 +15,11 @@ export async function* streamed(path: string, signal: AbortSignal): AsyncGenerat
   });
   if (!response.ok) throw await problemOf(response);
   if (response.body === null) return;
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
+  const texts = response.body.pipeThrough(new TextDecoderStream());
+  const reader = texts.pipeThrough(new EventSourceParserStream()).getReader();
   for (;;) {
-    const { done, value = "" } = await reader.read();
-    const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop() ?? "";
-    yield* blocks.flatMap(eventsOf);
+    const { done, value } = await reader.read();
     if (done) return;
+    yield { event: value.event ?? "", data: JSON.parse(value.data) };
   }
-}
-
-/** Control writes each event with one line of each field. */
-function eventsOf(block: string): readonly StreamedEvent[] {
-  const [, event = ""] = /^event: (.*)$/m.exec(block) ?? [];
-  const [, data] = /^data: (.*)$/m.exec(block) ?? [];
-  return data === undefined ? [] : [{ event, data: JSON.parse(data) }];
 }
