@@ -1,10 +1,17 @@
 /** Every page by its address. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent as lazy,
+  type RouteComponent,
+  redirect,
+} from "@tanstack/react-router";
 import { LISTED_FILTERS } from "./dead-letters/dead-letter-filter.ts";
 import { REPLAY_FILTERS } from "./dead-letters/replay-filter.ts";
 import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
-import { filterFrom, searchOf } from "./listing/filter.ts";
+import { type FilterField, filterFrom, searchOf } from "./listing/filter.ts";
 import { MADE_TOKEN } from "./pages/access/made-token.ts";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
@@ -16,7 +23,17 @@ import { Root } from "./root.tsx";
 
 const root = createRootRoute({ component: Root, notFoundComponent: NoPage });
 
-const first = createRoute({
+/** A page at its address, with the filters that the address may have. */
+function page<const Path extends string, Key extends string = never>(
+  path: Path,
+  component: RouteComponent,
+  fields: readonly FilterField<Key>[] = [],
+) {
+  const validateSearch = (search: Readonly<Record<string, unknown>>) => filterFrom(search, fields);
+  return createRoute({ getParentRoute: () => root, path, component, validateSearch });
+}
+
+const toFirst = createRoute({
   getParentRoute: () => root,
   path: "/",
   beforeLoad: () => {
@@ -24,166 +41,54 @@ const first = createRoute({
   },
 });
 
-const overview = createRoute({
-  getParentRoute: () => root,
-  path: "/overview",
-  // The page that most people come to: with the other files that every page loads, not behind them.
-  component: OverviewPage,
-});
-
-const connect = createRoute({
-  getParentRoute: () => root,
-  path: "/connect",
-  validateSearch: (search) => filterFrom(search, [{ key: "kind", label: "Kind" }]),
-  component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
-});
-
-const firstEvent = createRoute({
-  getParentRoute: () => root,
-  path: "/connect/$destinationId",
-  component: lazyRouteComponent(() => import("./pages/connect/first-event-page.tsx"), "FirstEventPage"),
-});
-
-const testReceivers = createRoute({
-  getParentRoute: () => root,
-  path: "/test-receivers",
-  validateSearch: (search) => filterFrom(search, [{ key: "id", label: "Id" }]),
-  component: lazyRouteComponent(() => import("./pages/test-receivers/test-receivers-page.tsx"), "TestReceiversPage"),
-});
-
-const events = createRoute({
-  getParentRoute: () => root,
-  path: "/events",
-  validateSearch: (search) => filterFrom(search, EVENT_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
-});
-
-const event = createRoute({
-  getParentRoute: () => root,
-  path: "/events/$messageId",
-  component: lazyRouteComponent(() => import("./pages/event/event-page.tsx"), "EventPage"),
-});
-
-const deliveries = createRoute({
-  getParentRoute: () => root,
-  path: "/deliveries",
-  validateSearch: (search) => filterFrom(search, DELIVERY_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/deliveries/deliveries-page.tsx"), "DeliveriesPage"),
-});
-
-const deadLetters = createRoute({
-  getParentRoute: () => root,
-  path: "/dead-letters",
-  component: lazyRouteComponent(() => import("./pages/dead-letters/dead-letters-page.tsx"), "DeadLettersPage"),
-});
-
-const deadLettersList = createRoute({
-  getParentRoute: () => root,
-  path: "/dead-letters/letters",
-  validateSearch: (search) => filterFrom(search, LISTED_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/dead-letters/dead-letters-list-page.tsx"), "DeadLettersListPage"),
-});
-
-const activity = createRoute({
-  getParentRoute: () => root,
-  path: "/activity",
-  validateSearch: (search) => filterFrom(search, ACTIVITY_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/activity/activity-page.tsx"), "ActivityPage"),
-});
-
-const audiences = createRoute({
-  getParentRoute: () => root,
-  path: "/audiences",
-  component: lazyRouteComponent(() => import("./pages/audiences/audiences-page.tsx"), "AudiencesPage"),
-});
-
-const audience = createRoute({
-  getParentRoute: () => root,
-  path: "/audiences/$audienceId",
-  component: lazyRouteComponent(() => import("./pages/audiences/audience-page.tsx"), "AudiencePage"),
-});
-
-const access = createRoute({
-  getParentRoute: () => root,
-  path: "/access",
-  validateSearch: (search) => filterFrom(search, MADE_TOKEN),
-  component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
-});
-
-const deletions = createRoute({
-  getParentRoute: () => root,
-  path: "/deletions",
-  component: lazyRouteComponent(() => import("./pages/deletions/deletions-page.tsx"), "DeletionsPage"),
-});
-
-const deletion = createRoute({
-  getParentRoute: () => root,
-  path: "/deletions/$deletionId",
-  component: lazyRouteComponent(() => import("./pages/deletions/deletion-page.tsx"), "DeletionPage"),
-});
-
-const sources = createRoute({
-  getParentRoute: () => root,
-  path: "/sources",
-  component: lazyRouteComponent(() => import("./pages/sources/sources-page.tsx"), "SourcesPage"),
-});
-
-const source = createRoute({
-  getParentRoute: () => root,
-  path: "/sources/$sourceId",
-  component: lazyRouteComponent(() => import("./pages/sources/source-page.tsx"), "SourcePage"),
-});
-
-const destinations = createRoute({
-  getParentRoute: () => root,
-  path: "/destinations",
-  validateSearch: (search) => filterFrom(search, DESTINATIONS_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/destinations/destinations-page.tsx"), "DestinationsPage"),
-});
-
-const destination = createRoute({
-  getParentRoute: () => root,
-  path: "/destinations/$destinationId",
-  validateSearch: (search) => filterFrom(search, TAB_FIELD),
-  component: lazyRouteComponent(() => import("./pages/destinations/destination-page.tsx"), "DestinationPage"),
-});
-
-const review = createRoute({
-  getParentRoute: () => root,
-  path: "/replay",
-  validateSearch: (search) => filterFrom(search, REPLAY_FILTERS),
-  component: lazyRouteComponent(() => import("./pages/replay/review-page.tsx"), "ReviewPage"),
-});
-
-const replay = createRoute({
-  getParentRoute: () => root,
-  path: "/replays/$replayId",
-  component: lazyRouteComponent(() => import("./pages/replay/replay-page.tsx"), "ReplayPage"),
-});
+const ConnectPage = lazy(() => import("./pages/connect/connect-page.tsx"), "ConnectPage");
+const FirstEventPage = lazy(() => import("./pages/connect/first-event-page.tsx"), "FirstEventPage");
+const TestReceiversPage = lazy(() => import("./pages/test-receivers/test-receivers-page.tsx"), "TestReceiversPage");
+const SourcesPage = lazy(() => import("./pages/sources/sources-page.tsx"), "SourcesPage");
+const SourcePage = lazy(() => import("./pages/sources/source-page.tsx"), "SourcePage");
+const DestinationsPage = lazy(() => import("./pages/destinations/destinations-page.tsx"), "DestinationsPage");
+const DestinationPage = lazy(() => import("./pages/destinations/destination-page.tsx"), "DestinationPage");
+const EventsPage = lazy(() => import("./pages/events/events-page.tsx"), "EventsPage");
+const EventPage = lazy(() => import("./pages/event/event-page.tsx"), "EventPage");
+const DeliveriesPage = lazy(() => import("./pages/deliveries/deliveries-page.tsx"), "DeliveriesPage");
+const DeadLettersPage = lazy(() => import("./pages/dead-letters/dead-letters-page.tsx"), "DeadLettersPage");
+const DeadLettersListPage = lazy(
+  () => import("./pages/dead-letters/dead-letters-list-page.tsx"),
+  "DeadLettersListPage",
+);
+const ReviewPage = lazy(() => import("./pages/replay/review-page.tsx"), "ReviewPage");
+const ReplayPage = lazy(() => import("./pages/replay/replay-page.tsx"), "ReplayPage");
+const AudiencesPage = lazy(() => import("./pages/audiences/audiences-page.tsx"), "AudiencesPage");
+const AudiencePage = lazy(() => import("./pages/audiences/audience-page.tsx"), "AudiencePage");
+const DeletionsPage = lazy(() => import("./pages/deletions/deletions-page.tsx"), "DeletionsPage");
+const DeletionPage = lazy(() => import("./pages/deletions/deletion-page.tsx"), "DeletionPage");
+const ActivityPage = lazy(() => import("./pages/activity/activity-page.tsx"), "ActivityPage");
+const AccessPage = lazy(() => import("./pages/access/access-page.tsx"), "AccessPage");
 
 const routeTree = root.addChildren([
-  first,
-  overview,
-  connect,
-  firstEvent,
-  testReceivers,
-  sources,
-  source,
-  destinations,
-  destination,
-  events,
-  event,
-  deliveries,
-  deadLetters,
-  deadLettersList,
-  review,
-  replay,
-  audiences,
-  audience,
-  deletions,
-  deletion,
-  activity,
-  access,
+  toFirst,
+  // The page that most people come to: with the other files that every page loads, not behind them.
+  page("/overview", OverviewPage),
+  page("/connect", ConnectPage, [{ key: "kind", label: "Kind" }]),
+  page("/connect/$destinationId", FirstEventPage),
+  page("/test-receivers", TestReceiversPage, [{ key: "id", label: "Id" }]),
+  page("/sources", SourcesPage),
+  page("/sources/$sourceId", SourcePage),
+  page("/destinations", DestinationsPage, DESTINATIONS_FILTERS),
+  page("/destinations/$destinationId", DestinationPage, TAB_FIELD),
+  page("/events", EventsPage, EVENT_FILTERS),
+  page("/events/$messageId", EventPage),
+  page("/deliveries", DeliveriesPage, DELIVERY_FILTERS),
+  page("/dead-letters", DeadLettersPage),
+  page("/dead-letters/letters", DeadLettersListPage, LISTED_FILTERS),
+  page("/replay", ReviewPage, REPLAY_FILTERS),
+  page("/replays/$replayId", ReplayPage),
+  page("/audiences", AudiencesPage),
+  page("/audiences/$audienceId", AudiencePage),
+  page("/deletions", DeletionsPage),
+  page("/deletions/$deletionId", DeletionPage),
+  page("/activity", ActivityPage, ACTIVITY_FILTERS),
+  page("/access", AccessPage, MADE_TOKEN),
 ]);
 
 /** A router that begins at the window's address; its history is to be destroyed with it. */

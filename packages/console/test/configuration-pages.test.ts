@@ -10,9 +10,9 @@ startConsole(YEARS_LATER);
 
 it("has all pages among those that are tested in each state", async () => {
   const routes = await readFile(new URL("../src/routes.tsx", import.meta.url), "utf8");
-  const paths = [...routes.matchAll(/^ {2}path: "(.+)",$/gm)].map(([, path]) => path);
+  const paths = [...routes.matchAll(/^ {2}page\(\s*"(.+?)",/gm)].map(([, path]) => path);
   const tested = PAGES.map(({ route }) => route);
-  expect(tested.sort()).toEqual(paths.filter((path) => path !== "/").sort());
+  expect(tested.sort()).toEqual(paths.sort());
 });
 
 testStates(CONFIGURATION_PAGES);
