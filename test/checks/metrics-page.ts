@@ -12,7 +12,7 @@ import { createIngestMetrics, gaugeBodyBytes } from "@posthaste/ingest/metrics";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import { createRouterMetrics } from "@posthaste/router/metrics";
 import { createMetricsRegistry } from "@posthaste/runtime/metrics-registry";
-import { createSenderMetrics } from "@posthaste/webhook/metrics";
+import { createSenderMetrics, createTestSenderMetrics } from "@posthaste/webhook/metrics";
 import type { Registry } from "prom-client";
 
 export const METRICS_PAGE = fileURLToPath(new URL("../../docs/metrics.md", import.meta.url));
@@ -30,13 +30,13 @@ const SERVICES: Readonly<Record<string, (registry: Registry) => void>> = {
   },
   delivery(registry) {
     createKafkaMetrics(registry);
-    createSenderMetrics(registry, () => 0);
+    createSenderMetrics(registry, { requestsInFlight: 0, maxConnections: 0, connectionsOpened: 0 });
     createDeliveryMetrics(registry, []);
     createDeliveryGauges(registry, { breakers: noBreakers, waitingForAdmission: () => 0 });
   },
   control(registry) {
     createKafkaMetrics(registry);
-    createSenderMetrics(registry, () => 0);
+    createTestSenderMetrics(registry);
     createControlMetrics(registry);
   },
 };

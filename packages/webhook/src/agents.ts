@@ -99,6 +99,7 @@ export class Agents {
    */
   readonly #starved = new Set<OriginPool>();
   readonly #connections = new Set<Connection>();
+  #opened = 0;
 
   constructor(parts: ConnectionParts, limits: AgentLimits) {
     this.#parts = parts;
@@ -107,6 +108,11 @@ export class Agents {
 
   get openConnections(): number {
     return this.#connections.size;
+  }
+
+  /** How many connections were made so far. */
+  get openedConnections(): number {
+    return this.#opened;
   }
 
   get pools(): number {
@@ -190,6 +196,7 @@ export class Agents {
     pool.open += 1;
     connection.on("connect", () => {
       connection.served = 0;
+      this.#opened += 1;
     });
     // The end of its socket ends an idle connection. For a busy connection, its request decides the next step.
     const onSocketEnd = () => {

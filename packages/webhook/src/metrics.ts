@@ -5,11 +5,14 @@ import {
   REQUEST_ERRORS,
   type RequestError,
 } from "@posthaste/core/delivery/outcome";
+import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface SenderMetrics {
-  /** Counts a POST with its outcome; the error is null when a status arrived. */
-  count(outcome: AttemptOutcome, error: RequestError | null): void;
+  /**
+   * Counts a POST with its outcome, `durationMs` after its start; the error is null when a status arrived.
+   */
+  count(outcome: AttemptOutcome, error: RequestError | null, durationMs: number): void;
   /** Counts an answer that went over its budget. */
   countOverBudget(): void;
 }
@@ -24,11 +27,82 @@ const PAIRS: readonly { outcome: AttemptOutcome; error: RequestError | "none" }[
   ...REQUEST_ERRORS.map((error) => ({ outcome: classifyError(error), error })),
 ];
 
-export function createSenderMetrics(registry: Registry, requestsInFlight: () => number): SenderMetrics {
-  const counts = new Map<string, number>(PAIRS.map(({ outcome, error }) => [countKey(outcome, error), 0]));
-  new Counter({
+/** The state of a sender that its metrics read when the page is made. */
+export interface SenderState {
+  readonly requestsInFlight: number;
+  /** The most connections, and so the most requests in flight. */
+  readonly maxConnections: number;
+  /** The connections that were made so far. */
+  readonly connectionsOpened: number;
+}
+
+/** Creates the metrics of a sender of deliveries. */
+export function createSenderMetrics(registry: Registry, state: SenderState): SenderMetrics {
+  const registers = [registry];
+  const count = createCounter(registry, {
     name: "posthaste_attempts_total",
     help: "Requests to receivers (one for each URL of an attempt) by outcome; error is none when a status arrived.",
+  });
+  gauge(
+    "posthaste_requests_in_flight",
+    "Requests to receivers that have begun and not ended, bodies of answers included.",
+    () => state.requestsInFlight,
+  );
+  gauge(
+    "posthaste_request_slots",
+    "The most requests to receivers that may be in flight in this process.",
+    () => state.maxConnections,
+  );
+  new Counter({
+    name: "posthaste_connections_opened_total",
+    help: "Connections to receivers that were made; many a request mean that the receivers close them.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(state.connectionsOpened);
+    },
+  });
+  const seconds = new LatencyHistogram({
+    name: "posthaste_request_seconds",
+    help: "From the start of a request to a receiver to the end of its answer's head, or to its failure.",
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registry,
+  });
+  const { countOverBudget } = createBudgetCounter(registry);
+  return {
+    countOverBudget,
+    count(outcome, error, durationMs) {
+      count(outcome, error);
+      seconds.record(durationMs / 1000);
+    },
+  };
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+}
+
+/** Creates the metrics of a sender of test-sends, which are no deliveries and count apart from these. */
+export function createTestSenderMetrics(registry: Registry): SenderMetrics {
+  const count = createCounter(registry, {
+    name: "posthaste_test_sends_total",
+    help: "Requests of test-sends to receivers by outcome; error is none when a status arrived.",
+  });
+  return { ...createBudgetCounter(registry), count };
+}
+
+function createCounter(
+  registry: Registry,
+  described: { readonly name: string; readonly help: string },
+): (outcome: AttemptOutcome, error: RequestError | null) => void {
+  const counts = new Map<string, number>(PAIRS.map(({ outcome, error }) => [countKey(outcome, error), 0]));
+  new Counter({
+    ...described,
     labelNames: ["outcome", "error"],
     registers: [registry],
     collect() {
@@ -36,28 +110,19 @@ export function createSenderMetrics(registry: Registry, requestsInFlight: () => 
       for (const pair of PAIRS) this.inc(pair, counts.get(countKey(pair.outcome, pair.error)) ?? 0);
     },
   });
-  new Gauge({
-    name: "posthaste_requests_in_flight",
-    help: "Requests to receivers that have begun and not ended, bodies of answers included.",
-    registers: [registry],
-    collect() {
-      this.set(requestsInFlight());
-    },
-  });
+  return (outcome, error) => {
+    const key = countKey(outcome, error ?? "none");
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  };
+}
+
+function createBudgetCounter(registry: Registry): Pick<SenderMetrics, "countOverBudget"> {
   const overBudget = new Counter({
     name: "posthaste_answers_over_budget_total",
     help: "Answers of receivers that were cut off for their bytes, their pieces or the time of their body.",
     registers: [registry],
   });
-  return {
-    countOverBudget() {
-      overBudget.inc();
-    },
-    count(outcome, error) {
-      const key = countKey(outcome, error ?? "none");
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    },
-  };
+  return { countOverBudget: () => overBudget.inc() };
 }
 
 function countKey(outcome: AttemptOutcome, error: RequestError | "none"): string {

@@ -12,7 +12,7 @@ import { Agents } from "./agents.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { Attempt, type AttemptContext } from "./attempt.ts";
 import { createConnectors, type OpenSocket, openSocket } from "./connector.ts";
-import { createSenderMetrics } from "./metrics.ts";
+import { createSenderMetrics, createTestSenderMetrics } from "./metrics.ts";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import { deliveryHeaders, prepareDestination, type SigningSecret, shownHeaders, type Target } from "./request.ts";
 import { createResolve, type Resolve } from "./resolve.ts";
@@ -25,6 +25,8 @@ export interface WebhookSenderOptions extends AddressRules {
   readonly extraCa?: string | undefined;
   /** The registry of the sender's metrics. */
   readonly registry: Registry;
+  /** Test-sends count apart from deliveries; default: deliveries. */
+  readonly sends?: "deliveries" | "test-sends";
   readonly limits?: Partial<SenderLimits>;
   readonly clock?: Clock;
   /** Resolves a name to addresses; for tests. */
@@ -157,11 +159,14 @@ class Sender implements WebhookSender {
       keptBytes: KEPT_BYTES,
       bodyBytes,
     };
-    const metrics = createSenderMetrics(options.registry, () => this.#inFlight);
+    const metrics =
+      options.sends === "test-sends"
+        ? createTestSenderMetrics(options.registry)
+        : createSenderMetrics(options.registry, this);
     this.#attemptContext = {
       toAnswer: (destination, kept) => toAnswer(kept, secretForms(destination), this.#limits.answerLength),
-      onOutcome: ({ outcome, error }) => {
-        if (outcome !== null) metrics.count(outcome, error);
+      onOutcome: ({ outcome, error, durationMs }) => {
+        if (outcome !== null) metrics.count(outcome, error, durationMs);
       },
       onEnd: ({ isOverBudget }) => {
         this.#inFlight -= 1;
@@ -176,6 +181,10 @@ class Sender implements WebhookSender {
 
   get openConnections(): number {
     return this.#agents.openConnections;
+  }
+
+  get connectionsOpened(): number {
+    return this.#agents.openedConnections;
   }
 
   get maxConnections(): number {

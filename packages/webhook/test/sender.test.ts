@@ -326,6 +326,19 @@ describe("the sender's metrics", () => {
     expect(page).toContain('posthaste_attempts_total{outcome="permanent",error="none"} 1');
     expect(page).toContain('posthaste_attempts_total{outcome="retryable",error="connection_refused"} 1');
     expect(page).toContain("posthaste_requests_in_flight 0");
+    expect(page).toContain("posthaste_request_seconds_count 3");
+    expect(page).toContain("posthaste_connections_opened_total 2");
+    expect(page).toContain(`posthaste_request_slots ${sender.maxConnections}`);
+  });
+
+  it("count a sender of test-sends apart", async () => {
+    const receiver = await useReceiver();
+    const sender = useSender({ sends: "test-sends" });
+    const destination = aDestination({ urls: [{ url: receiver.url, headers: {} }] });
+    await sender.test({ destination, messageId: "test-1", body: BODY, signWith: "active" });
+    const page = await sender.registry.metrics();
+    expect(page).toContain('posthaste_test_sends_total{outcome="delivered",error="none"} 1');
+    expect(page).not.toContain("posthaste_attempts_total");
   });
 });
 

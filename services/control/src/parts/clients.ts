@@ -36,6 +36,7 @@ export async function openClients({ config, log, registry, clock, ...options }: 
     ports: config.POSTHASTE_WEBHOOK_PORTS,
     extraCa: caPath === undefined ? undefined : await readFile(caPath, "utf8"),
     registry,
+    sends: "test-sends",
     clock,
   });
   const connection = connectKafka({
