@@ -32,7 +32,7 @@ const SERVICES: Readonly<Record<string, (registry: Registry) => void>> = {
     createKafkaMetrics(registry);
     createSenderMetrics(registry, { requestsInFlight: 0, maxConnections: 0, connectionsOpened: 0 });
     createDeliveryMetrics(registry, []);
-    createDeliveryGauges(registry, { breakers: noBreakers, waitingForAdmission: () => 0 });
+    createDeliveryGauges(registry, { breakers: noBreakers, waitingForAdmission: () => 0, unknownKeys: () => 0 });
   },
   control(registry) {
     createKafkaMetrics(registry);

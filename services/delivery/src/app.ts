@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import type { SecretKey } from "@posthaste/contracts/secret-box";
 import { createTopicNames, delayMsFromRetryTopic } from "@posthaste/contracts/topics";
+import type { Destination } from "@posthaste/core/config/destination";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import { DEFAULT_URL_HEALTH, type UrlHealthSettings } from "@posthaste/core/isolation/url-health";
 import type { Log } from "@posthaste/core/log";
@@ -14,6 +15,7 @@ import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer/windowed-consumer";
+import type { Table } from "@posthaste/kafka/log/table";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
 import type { AddressRules } from "@posthaste/webhook/address-guard";
@@ -38,6 +40,8 @@ export interface DeliveryOptions {
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
   readonly attemptLog: AttemptLogSetting;
+  /** The most destinations with metrics of their own; default 300. */
+  readonly metricsDestinations?: number;
   /** How many records the window of one partition holds; default 2,000. */
   readonly windowRecords?: number;
   readonly log: Log;
@@ -85,7 +89,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   });
   const topics = await openTopics(connection, { ...options, names });
   const { destinations, suppressed } = topics;
-  const metrics = createDeliveryMetrics(registry, topics.retryTopics);
+  const metrics = createDeliveryMetrics(registry, topics.retryTopics, options.metricsDestinations);
   const outcomes = createOutcomes(options, { connection, topics, metrics, clock, random });
   const sender = createWebhookSender({
     ...options.addresses,
@@ -111,6 +115,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   createDeliveryGauges(registry, {
     breakers: () => activeDestinations.breakers(),
     waitingForAdmission: () => admission.waiting,
+    unknownKeys: () => countUnknownKeys(destinations),
   });
   const { firstAttempts, retries } = createConsumers(connection, {
     topics,
@@ -207,6 +212,12 @@ function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: Healt
     clock,
     log,
   });
+}
+
+function countUnknownKeys(destinations: Pick<Table<Destination>, "entries">): number {
+  let unknown = 0;
+  for (const [, { missingKeyIds }] of destinations.entries()) if (missingKeyIds !== null) unknown += 1;
+  return unknown;
 }
 
 function isJoined(consumer: WindowedConsumer): true | string {

@@ -7,6 +7,7 @@ import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/c
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
+import { DEFAULT_DESTINATION_CAP } from "./metrics.ts";
 import { parseAttemptLogSetting } from "./outcome/attempt-log.ts";
 
 const FOUR_HOURS_MS = 4 * 3_600_000;
@@ -42,6 +43,8 @@ export const deliverySettings = withConnections({
   POSTHASTE_ATTEMPT_LOG: attemptLog().default({ failures: true, deliveredShare: 1 }),
   /** How long a record waits for a schema that the registry says it does not know. */
   POSTHASTE_UNKNOWN_SCHEMA_WAIT: duration().default(UNKNOWN_SCHEMA_PATIENCE_MS),
+  /** The most destinations with metrics of their own; the others count as `other`. */
+  POSTHASTE_METRICS_DESTINATIONS: wholeNumber(0, 10_000).default(DEFAULT_DESTINATION_CAP),
   /** How many deliveries the window of one partition holds at once. */
   POSTHASTE_DELIVERY_WINDOW: wholeNumber(1, 100_000).default(2000),
 });

@@ -24,6 +24,7 @@ await runService({
       extraCa: config.POSTHASTE_EXTRA_CA && (await readFile(config.POSTHASTE_EXTRA_CA, "utf8")),
       schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },
       attemptLog: config.POSTHASTE_ATTEMPT_LOG,
+      metricsDestinations: config.POSTHASTE_METRICS_DESTINATIONS,
       windowRecords: config.POSTHASTE_DELIVERY_WINDOW,
       timing: { unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT },
       log: logger,

@@ -2,11 +2,19 @@
 
 import { DEAD_LETTER_REASONS, type DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { DEFERRED_CAUSES } from "@posthaste/core/delivery/deferred-cause";
+import { ATTEMPT_OUTCOMES, type AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
 import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { DestinationSeries } from "./destination-series.ts";
 
 export interface DeliveryMetrics {
+  /** How many attempts at deliveries were settled so far, by outcome. */
+  readonly deliveries: Record<AttemptOutcome, number>;
+  /** How often a breaker came to each state so far. */
+  readonly breakerTransitions: Record<BreakerState, number>;
+  readonly firstAttemptDelay: LatencyHistogram;
+  readonly destinations: DestinationSeries;
   readonly endToEnd: LatencyHistogram;
   readonly deferred: Counter<"cause">;
   readonly deadLetters: Counter<"reason">;
@@ -22,9 +30,18 @@ export interface DeliveryGauges {
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
   /** How many deliveries wait in memory for admission to their destination. */
   readonly waitingForAdmission: () => number;
+  /** How many destinations have secrets that no key of this process opens. */
+  readonly unknownKeys: () => number;
 }
 
-export function createDeliveryMetrics(registry: Registry, retryTopics: readonly string[]): DeliveryMetrics {
+/** The most destinations with series of their own; `POSTHASTE_METRICS_DESTINATIONS` says otherwise. */
+export const DEFAULT_DESTINATION_CAP = 300;
+
+export function createDeliveryMetrics(
+  registry: Registry,
+  retryTopics: readonly string[],
+  cap = DEFAULT_DESTINATION_CAP,
+): DeliveryMetrics {
   const registers = [registry];
   const deferred = new Counter({
     name: "posthaste_deferred_total",
@@ -68,6 +85,7 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   });
   for (const topic of retryTopics) retryLateness.zero({ topic });
   return {
+    ...createAttemptMetrics(registry, cap),
     endToEnd: new LatencyHistogram({
       name: "posthaste_end_to_end_latency_seconds",
       help: "From the receipt of a call to the first 2xx for its delivery; without deliveries that have 2xx from attempts for some of their URLs alone, as retries under `settle: each` may be.",
@@ -92,6 +110,48 @@ export function createDeliveryMetrics(registry: Registry, retryTopics: readonly 
   };
 }
 
+/** The metrics of settled attempts, of all destinations together and of single ones. */
+function createAttemptMetrics(registry: Registry, cap: number) {
+  return {
+    deliveries: countByLabel(registry, ATTEMPT_OUTCOMES, {
+      name: "posthaste_deliveries_total",
+      help: "Attempts at deliveries that were settled, by outcome; each is one, however many URLs it called.",
+      label: "outcome",
+    }),
+    breakerTransitions: countByLabel(registry, BREAKER_STATES, {
+      name: "posthaste_breaker_transitions_total",
+      help: "How often the breaker of a URL came to a state.",
+      label: "to",
+    }),
+    firstAttemptDelay: new LatencyHistogram({
+      name: "posthaste_first_attempt_delay_seconds",
+      help:
+        "From the receipt of a call to its delivery's first attempt. Without deliveries that waited for their own " +
+        "destination; one that was deferred for a full window or an unknown key counts with the whole retry window.",
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      registry,
+    }),
+    destinations: new DestinationSeries({ registry, cap, monotonicMs: () => performance.now() }),
+  };
+}
+
+/** Counts in plain numbers, of which the page is made: a delivery then costs an addition. */
+function countByLabel<Value extends string>(
+  registry: Registry,
+  values: readonly Value[],
+  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
+): Record<Value, number> {
+  const counts = Object.fromEntries(values.map((value) => [value, 0])) as Record<Value, number>;
+  new Counter({
+    ...{ name, help, labelNames: [label], registers: [registry] },
+    collect() {
+      this.reset();
+      for (const value of values) this.inc({ [label]: value }, counts[value]);
+    },
+  });
+  return counts;
+}
+
 export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges): void {
   new Gauge({
     name: "posthaste_breaker_state",
@@ -109,6 +169,14 @@ export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges)
     registers: [registry],
     collect() {
       this.set(gauges.waitingForAdmission());
+    },
+  });
+  new Gauge({
+    name: "posthaste_destinations_unknown_key",
+    help: "Destinations whose secrets no key of this process opens; their deliveries are deferred until one does.",
+    registers: [registry],
+    collect() {
+      this.set(gauges.unknownKeys());
     },
   });
 }

@@ -42,9 +42,13 @@ export interface Pipeline {
 }
 
 export function createPipeline(options: PipelineOptions): Pipeline {
-  const { sender, schedule, clock } = options;
+  const { sender, schedule, clock, metrics } = options;
   const activeDestinations = new ActiveDestinations({
-    settings: { ...options.health, longestWaitMs: Math.min(...schedule.delaysMs) },
+    settings: {
+      ...options.health,
+      breaker: { ...options.health.breaker, onChange: (state) => (metrics.breakerTransitions[state] += 1) },
+      longestWaitMs: Math.min(...schedule.delaysMs),
+    },
     connections: sender.maxConnections,
     monotonicMs: clock.monotonicMs,
   });
@@ -66,7 +70,9 @@ export function createPipeline(options: PipelineOptions): Pipeline {
     recheck: suppressionCheck,
     retryWindowMs: schedule.windowMs,
     clock,
+    onFirstAttempt: (delayMs) => metrics.firstAttemptDelay.record(Math.max(0, delayMs) / 1000),
   });
+  metrics.destinations.watch(() => activeDestinations.states());
   const check: Check = new Check({ ...options, suppressionCheck, admission });
   const intake = new Intake({ ...options, check, retryBacklog });
   return {

@@ -66,6 +66,7 @@ export function checked(destinationId: string, options: CheckedOptions = {}): Ch
     owed,
     requests: (owed ?? own).length,
     progress: NO_PROGRESS,
+    delivery: { receivedAtMs: 1_790_000_999_000 },
     task: { window, item: { deferralOnArrival: null } },
   } as unknown as CheckedDelivery;
 }
@@ -79,6 +80,7 @@ interface Deferred {
 class ObservedAdmission {
   nowMs = 1_000_000;
   sent: DeliveryPermit[] = [];
+  readonly firstDelaysMs: number[] = [];
   /** False: every delivery is to be checked again before it is sent. */
   isCurrent = true;
   readonly deferred: Deferred[] = [];
@@ -101,6 +103,7 @@ class ObservedAdmission {
     this.admission = new Admission({
       destinations: this.destinations,
       attempts: { start: (permit) => this.sent.push(permit) },
+      onFirstAttempt: (delayMs) => this.firstDelaysMs.push(delayMs),
       deferrals: {
         defer,
         deferParts: (late, parts) => this.deferred.push({ checked: late, parts }),

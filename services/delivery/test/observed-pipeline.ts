@@ -79,7 +79,8 @@ export class ObservedPipeline {
     readonly refuse: (reason: Error) => void;
   }[] = [];
   failures: Error[] = [];
-  readonly metrics = createDeliveryMetrics(new Registry(), ["retry-10s"]);
+  readonly registry = new Registry();
+  readonly metrics = createDeliveryMetrics(this.registry, ["retry-10s"]);
   readonly pipeline: Pipeline;
   #listener: AttemptListener | undefined;
 

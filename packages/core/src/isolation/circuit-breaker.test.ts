@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CircuitBreaker } from "./circuit-breaker.ts";
+import { type BreakerState, CircuitBreaker } from "./circuit-breaker.ts";
 
 const SETTINGS = { threshold: 3, firstOpenMs: 100, longestOpenMs: 350 };
 
@@ -22,6 +22,18 @@ describe("a breaker", () => {
     breaker.failed(0, false);
     expect(breaker.state).toBe("open");
     expect(breaker.admit(99)).toBe("refuse");
+  });
+
+  it("tells each change of its state", () => {
+    const seen: BreakerState[] = [];
+    const breaker = new CircuitBreaker({ ...SETTINGS, threshold: 1, onChange: (state) => seen.push(state) });
+    breaker.succeeded();
+    breaker.failed(0, false);
+    breaker.admit(1000);
+    breaker.cancelProbe();
+    breaker.admit(1000);
+    breaker.succeeded();
+    expect(seen).toEqual(["open", "half_open", "open", "half_open", "closed"]);
   });
 
   it("BR2: lets one probe through when its time has passed", () => {

@@ -17,6 +17,8 @@ export interface BreakerSettings {
   readonly threshold: number;
   readonly firstOpenMs: number;
   readonly longestOpenMs: number;
+  /** Called at each change of a breaker's state, for a metric. */
+  readonly onChange?: (state: BreakerState) => void;
 }
 
 /** Twenty failures in a row are no accident; a receiver that restarts is called again after a second. */
@@ -63,18 +65,18 @@ export class CircuitBreaker {
   admit(nowMs: number): "pass" | "probe" | "refuse" {
     if (this.#state === "closed") return "pass";
     if (!this.canAdmit(nowMs)) return "refuse";
-    this.#state = "half_open";
+    this.#become("half_open");
     return "probe";
   }
 
   /** The probe is not sent: the next request may be the probe. */
   cancelProbe(): void {
-    if (this.#state === "half_open") this.#state = "open";
+    if (this.#state === "half_open") this.#become("open");
   }
 
   /** A request succeeded. */
   succeeded(): void {
-    this.#state = "closed";
+    if (this.#state !== "closed") this.#become("closed");
     this.#failures = 0;
     this.#openMs = this.#settings.firstOpenMs;
   }
@@ -92,7 +94,12 @@ export class CircuitBreaker {
 
   #open(nowMs: number): void {
     if (this.#state === "closed") this.#openedMs = nowMs;
-    this.#state = "open";
+    this.#become("open");
     this.#openUntilMs = nowMs + this.#openMs;
+  }
+
+  #become(state: BreakerState): void {
+    this.#state = state;
+    this.#settings.onChange?.(state);
   }
 }

@@ -15,6 +15,7 @@ import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/cir
 import { ConnectionBudget } from "@posthaste/core/isolation/connection-budget";
 import { RememberedLimits } from "@posthaste/core/isolation/remembered-limits";
 import type { CheckedDelivery } from "../check/checked-delivery.ts";
+import type { DestinationState } from "../destination-series.ts";
 
 const SWEEP_MS = 10_000;
 const IDLE_MS = 60_000;
@@ -91,6 +92,20 @@ export class ActiveDestinations {
       for (const { breaker } of admission.urls) counts[breaker.state] += 1;
     }
     return counts;
+  }
+
+  /** The state of each active destination, for its metrics. */
+  *states(): Iterable<readonly [string, DestinationState]> {
+    for (const [id, { admission, retryBacklog }] of this.#byId) {
+      const { urls } = admission;
+      const state: DestinationState = {
+        inFlight: urls.reduce((sum, { out }) => sum + out, 0),
+        limit: urls.reduce((sum, { limit }) => sum + limit, 0),
+        waiting: admission.waiting + retryBacklog,
+        isBreakerOpen: urls.some(({ breaker }) => breaker.state !== "closed"),
+      };
+      yield [id, state];
+    }
   }
 
   close(): void {

@@ -19,6 +19,21 @@ describe("admission", () => {
     expect([observed.sent.length, observed.admission.waiting]).toEqual([3, 0]);
   });
 
+  it("tells the delays of first attempts, without those that waited for a destination that is alone", () => {
+    observed.admit(checked("b"));
+    for (let index = 0; index < 3; index++) observed.admit(checked("a"));
+    observed.nowMs += 500;
+    observed.finish(observed.sent[1], "delivered");
+    // The first of the process was alone, and nothing had come back from it yet.
+    expect(observed.firstDelaysMs).toEqual([1000, 1000, 1500]);
+    // Nothing else was used for five minutes.
+    observed.nowMs += 300_000;
+    observed.admit(checked("a"));
+    expect([observed.sent.length, observed.admission.waiting]).toEqual([4, 1]);
+    observed.finish(observed.sent[2], "delivered");
+    expect([observed.sent.length, observed.firstDelaysMs.length]).toEqual([5, 3]);
+  });
+
   it("keeps one destination's limit apart from another's", () => {
     for (let index = 0; index < 3; index++) observed.admit(checked("a"));
     observed.admit(checked("b"));

@@ -60,6 +60,11 @@ export interface AdmissionOptions {
   readonly recheck: RecheckPort;
   readonly retryWindowMs: number;
   readonly clock: Clock;
+  /**
+   * Called for each first attempt that did not wait for its own destination, with its delay since the receipt of the
+   * call, in ms.
+   */
+  readonly onFirstAttempt: (delayMs: number) => void;
 }
 
 export class Admission implements AttemptFeedback {
@@ -216,7 +221,20 @@ export class Admission implements AttemptFeedback {
     else if (this.#isOutdated(permit)) {
       this.#cancel(permit);
       this.#admitAgain(request);
-    } else this.#options.attempts.start(permit, this);
+    } else {
+      this.#noteFirstAttempt(permit);
+      this.#options.attempts.start(permit, this);
+    }
+  }
+
+  /** A destination that is alone waits for itself (J3), and is not deferred while it does. */
+  #noteFirstAttempt({ request, startedMs }: DeliveryPermit): void {
+    const { attempts, deferrals, replay } = request.progress;
+    if (attempts > 0 || deferrals > 0 || replay !== null) return;
+    const { clock, onFirstAttempt } = this.#options;
+    const active = this.#destinations.isAlone(startedMs) ? this.#destinations.peek(request.destination.id) : undefined;
+    if (active?.admission.isHeldUp(startedMs)) return;
+    onFirstAttempt(clock.nowMs() - request.delivery.receivedAtMs);
   }
 
   /** V3, V5: whether the delivery must be checked again before it is sent. */

@@ -48,6 +48,14 @@ describe("a delivery that its destination does not let go on", () => {
     expect([counted?.value, observed.pipeline.retryBacklog.sizeOf("dst")]).toEqual([2, 1]);
   });
 
+  it("for want of a secret's key counts as a first attempt that is late by the whole window, once", async () => {
+    observed.destination = { ...DESTINATION, missingKeyIds: ["k9"] };
+    observed.run(observed.retry(0, "deliveries/0/7/0", {}));
+    observed.run(observed.retry(1, "deliveries/0/8/0", { deferrals: 1 }));
+    const [sum, count] = (await observed.metrics.firstAttemptDelay.get()).values.slice(-2);
+    expect([sum?.value, count?.value]).toEqual([60, 1]);
+  });
+
   it("a destination without URLs is as one that is switched off", () => {
     observed.destination = { ...DESTINATION, urls: [] };
     observed.run(observed.retry(0, "deliveries/0/7/0", {}));

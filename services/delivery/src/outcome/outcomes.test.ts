@@ -22,6 +22,16 @@ describe("an attempt", () => {
     expect(observed.pipeline.retryBacklog.sizeOf("dst")).toBe(1);
   });
 
+  it("counts once by its settled outcome, and its requests among those of its destination", async () => {
+    observed.run(observed.retry(4, "deliveries/0/7/0", {}));
+    observed.listener.onSettled(observed.answered(503, 503));
+    observed.listener.onFinished(observed.answered(503, 503));
+    expect(observed.metrics.deliveries).toEqual({ delivered: 0, retryable: 1, permanent: 0 });
+    const page = await observed.registry.metrics();
+    expect(page).toContain('posthaste_destination_deliveries_total{destination="dst",outcome="retryable"} 1');
+    expect(page).toContain('posthaste_destination_request_seconds_count{destination="dst"} 2');
+  });
+
   it("is logged when all its requests have ended, unless the log skips it or nothing was sent", () => {
     observed.run(observed.retry(4, "deliveries/0/7/0", { attempts: 2 }));
     observed.listener.onSettled(observed.answered(503, 503));

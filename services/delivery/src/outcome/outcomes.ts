@@ -47,6 +47,8 @@ import { toLoggedUrls } from "./logged-urls.ts";
 import type { OutcomePublisher } from "./outcome-publisher.ts";
 
 const NOTHING_LOGGED: readonly LoggedFollowUp[] = [];
+/** The causes that are not the destination's: its first attempt is late through our fault. */
+const OUR_CAUSES: ReadonlySet<DeferredCause> = new Set(["window_full", "unknown_key"]);
 
 export interface OutcomesOptions {
   readonly destinations: Pick<Table<Destination>, "get">;
@@ -73,10 +75,15 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     report: AttemptReport,
     skippedTillMs: readonly (number | null)[],
   ): readonly LoggedFollowUp[] {
-    const { clock, schedule, healthCounts } = this.#options;
+    const { clock, schedule, healthCounts, metrics } = this.#options;
     const nowMs = clock.nowMs();
     const { task, delivery, progress, destination } = permit.request;
-    if (report.urls.length > 0) healthCounts.settled(destination.id, report.settlement.outcome, nowMs);
+    if (report.urls.length > 0) {
+      const { outcome } = report.settlement;
+      healthCounts.settled(destination.id, outcome, nowMs);
+      metrics.deliveries[outcome] += 1;
+      metrics.destinations.settled(destination.id, outcome);
+    }
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
     const planned = planFollowUps({ delivery, progress, destination, report, skippedTillMs, schedule, nowMs });
     const followUps =
@@ -96,8 +103,9 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
    * skipped.
    */
   finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
-    const { attemptLog, delayMsOf, healthCounts } = this.#options;
+    const { attemptLog, delayMsOf, healthCounts, metrics } = this.#options;
     healthCounts.finished(request.destination.id, report);
+    for (const { durationMs } of report.urls) metrics.destinations.requested(request.destination.id, durationMs);
     const { outcome } = report.settlement;
     const { attempts, deferrals, replay } = request.progress;
     const follows = attempts > 0 || deferrals > 0 || replay !== null || followUps.length > 0;
@@ -179,9 +187,12 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     this.#publish(checked.task, [plan]);
   }
 
-  #countDeferred({ destination }: CheckedDelivery, cause: DeferredCause): void {
-    const { metrics, healthCounts, clock } = this.#options;
+  #countDeferred({ destination, progress }: CheckedDelivery, cause: DeferredCause): void {
+    const { metrics, healthCounts, clock, schedule } = this.#options;
     metrics.deferred.inc({ cause });
+    const { attempts, deferrals, replay } = progress;
+    const isFirst = attempts === 0 && deferrals === 0 && replay === null;
+    if (isFirst && OUR_CAUSES.has(cause)) metrics.firstAttemptDelay.record(schedule.windowMs / 1000);
     healthCounts.deferred(destination.id, cause, clock.nowMs());
   }
 
