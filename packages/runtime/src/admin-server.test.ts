@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { Counter, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, expect, it, vi } from "vitest";
 import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.ts";
 
@@ -65,4 +65,29 @@ it("cuts off who sends request after request and reads no answer", async () => {
     socket.write(requests);
     expect(socket.destroyed).toBe(true);
   }, 30_000);
+});
+
+it("renders one page of metrics for all requests of a moment", async () => {
+  let renders = 0;
+  const registry = new Registry();
+  new Gauge({
+    name: "posthaste_example",
+    help: "For this test.",
+    registers: [registry],
+    collect: () => void renders++,
+  });
+  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness: () => ({}) });
+  const { port } = server;
+  const socket = connect(port, "127.0.0.1");
+  let received = "";
+  const answered = new Promise<void>((resolve) => {
+    socket.on("data", (chunk: Buffer) => {
+      received += chunk.toString();
+      if (received.split("HTTP/1.1 200").length === 5) resolve();
+    });
+  });
+  socket.write("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n".repeat(4));
+  await answered;
+  socket.destroy();
+  expect(renders).toBe(1);
 });

@@ -2,7 +2,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
+import { MetricsPage } from "./metrics-page.ts";
+import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
+
+/** Probes and scrapers send a head without a body, and read what they asked for at once. */
+const ADMIN_SOCKET_LIMITS: SocketLimits = {
+  ...DEFAULT_SOCKET_LIMITS,
+  maxConnections: 200,
+  maxOpenRequests: 4,
+  idleMs: 10_000,
+  exchangeMs: 30_000,
+};
+const HEAD_LIMITS = { maxHeaderSize: 8 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 };
 
 /** The checks of a service by name: `true` when the check passes, or a few words that name the missing step. */
 export type Readiness = Readonly<Record<string, true | string>>;
@@ -19,7 +30,6 @@ export interface AdminServerOptions {
   readonly registry: Registry;
   /** Returns the checks; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
-  readonly socketLimits?: SocketLimits;
 }
 
 export interface AdminServer {
@@ -33,14 +43,15 @@ export interface AdminServer {
  * `{"ready": boolean, "checks": {name: true | "what is missing"}}`.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const server = createServer((request, response) => {
+  const page = new MetricsPage(options);
+  const server = createServer(HEAD_LIMITS, (request, response) => {
     if (isCutOff(request)) return;
-    answer(options, request, response).catch((error: unknown) => {
+    answer({ ...options, page }, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
       response.end(`${String(error)}\n`);
     });
   });
-  limitSockets(server, options.socketLimits);
+  limitSockets(server, ADMIN_SOCKET_LIMITS);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(options.port, options.host, resolve);
@@ -57,7 +68,9 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   };
 }
 
-async function answer(options: AdminServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness"> & { readonly page: MetricsPage };
+
+async function answer(options: AnswerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = (request.url ?? "/").split("?")[0];
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.writeHead(405, { allow: "GET, HEAD" }).end();
@@ -65,7 +78,7 @@ async function answer(options: AdminServerOptions, request: IncomingMessage, res
   }
   switch (path) {
     case "/metrics": {
-      const page = await options.registry.metrics();
+      const page = await options.page.read();
       response.writeHead(200, { "content-type": options.registry.contentType }).end(page);
       return;
     }
