@@ -6,6 +6,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { ServiceName } from "@posthaste/local-stack/services";
 import type { Installation } from "../e2e/installation.ts";
 import type { Door } from "./door.ts";
 import { startPlayer } from "./player.ts";
@@ -48,10 +49,12 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
     await answer.arrayBuffer();
     return answer.ok;
   };
+  const pidOf = (name: ServiceName) => system.process(name).pid ?? 0;
   let events = 0;
   return {
     name: "delivery",
-    pid: () => system.process("delivery").pid ?? 0,
+    pid: () => pidOf("delivery"),
+    between: () => [pidOf("ingest"), pidOf("router")],
     play: async (stream) => {
       events += 1;
       // A change of the destination closes its breaker: each stream begins with a receiver of which nothing is known.
@@ -65,7 +68,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
       return {
         stop: async () => {
           clearInterval(sending);
-          const played = await stranger.report();
+          const played = await stranger.rest();
           stranger.play({ heads: HEADS, stream: QUIET });
           return played;
         },

@@ -6,6 +6,8 @@ export interface Door {
   readonly name: string;
   /** The process that the bytes cost. */
   readonly pid: () => number;
+  /** The other processes that the neighbour's exchange passes through. */
+  readonly between?: () => readonly number[];
   /** Has a stream play until it is told to stop, which resolves when its connections are closed. */
   readonly play: (stream: Stream) => Promise<{ stop(): Promise<Played> }>;
   /** One exchange of an honest neighbour; false where it was refused. */

@@ -1,13 +1,15 @@
 /**
  * The cost of a stream at a door, and its effect on an honest neighbour.
  *
+ * - A wait counts without the time for which the processes that it needs were ready and had no processor: other work of
+ *   the machine is no cost of a stream.
  * - The neighbour asks by an open loop: one that waits asks no less often, so a pause counts as often as it is met.
  * - A find that seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the
  *   machine.
  * - A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { processCpuMs, processRssBytes, processWaitMs } from "../load/figures/process-cpu.ts";
 import type { Cost, Door } from "./door.ts";
 import type { Stream } from "./stream.ts";
 
@@ -56,10 +58,10 @@ export async function startMeter(door: Door): Promise<Meter> {
 async function measureAlone(door: Door): Promise<{ p99Ms: number; residentMb: number; processor: number }> {
   let [least, processor] = [Number.POSITIVE_INFINITY, 0];
   for (let time = 0; time < ALONE_TIMES; time++) {
-    const [before, startedMs] = [processorMs(door.pid()), performance.now()];
+    const [before, startedMs] = [orNone(processCpuMs, door.pid()), performance.now()];
     const seen = await ask(door, ALONE_MS);
     if (seen.refused > 0) throw new Error(`${door.name}: the neighbour is refused alone`);
-    processor = (processorMs(door.pid()) - before) / (performance.now() - startedMs);
+    processor = (orNone(processCpuMs, door.pid()) - before) / (performance.now() - startedMs);
     least = Math.min(least, p99(seen.waitsMs));
   }
   return { p99Ms: Math.max(LEAST_P99_MS, least), residentMb: residentMb(door.pid()), processor };
@@ -72,10 +74,10 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
     mostMb = Math.max(mostMb, residentMb(pid));
   }, LOOKED_EVERY_MS);
   const playing = await door.play(stream);
-  const [before, startedMs] = [processorMs(pid), performance.now()];
+  const [before, startedMs] = [orNone(processCpuMs, pid), performance.now()];
   const seen = await ask(door, PLAYED_MS);
   const forMs = performance.now() - startedMs;
-  const processor = (processorMs(pid) - before) / forMs - alone.processor;
+  const processor = (orNone(processCpuMs, pid) - before) / forMs - alone.processor;
   const { bytes, connections } = await playing.stop();
   const recoveryS = await recovery(door, alone.p99Ms);
   clearInterval(looking);
@@ -104,13 +106,15 @@ async function ask(door: Door, forMs: number): Promise<Seen> {
 }
 
 async function exchange(door: Door, seen: Seen): Promise<void> {
-  const startedMs = performance.now();
+  const pids = [process.pid, door.pid(), ...(door.between?.() ?? [])];
+  const readyMs = () => pids.reduce((sum, pid) => sum + orNone(processWaitMs, pid), 0);
+  const [startedMs, readyBefore] = [performance.now(), readyMs()];
   const late = new AbortController();
   const waited = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
   const isTaken = await Promise.race([door.honest().catch(() => false), waited]);
   late.abort();
   if (!isTaken) seen.refused += 1;
-  seen.waitsMs.push(performance.now() - startedMs);
+  seen.waitsMs.push(Math.max(0, performance.now() - startedMs - (readyMs() - readyBefore)));
 }
 
 async function recovery(door: Door, p99Ms: number): Promise<number> {
@@ -129,17 +133,15 @@ function p99(waitsMs: readonly number[]): number {
   return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
 }
 
-/** Of `/proc`, which Linux has. */
 function residentMb(pid: number): number {
-  const [, kilobytes = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kilobytes) / 1024;
+  return orNone(processRssBytes, pid) / 1024 ** 2;
 }
 
-const MS_A_TICK = 10;
-
-function processorMs(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // Behind the name, which may have blanks: the 14th and 15th of all fields are ticks of user and system time.
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * MS_A_TICK;
+/** A process that a stream ended has no figures. */
+function orNone(figure: (pid: number) => number, pid: number): number {
+  try {
+    return figure(pid);
+  } catch {
+    return 0;
+  }
 }

@@ -99,12 +99,9 @@ function tick(): void {
 
 setPriority(constants.priority.PRIORITY_LOW);
 setInterval(tick, TICK_MS);
-process.on("message", (given: Orders | "report") => {
-  if (given === "report") {
-    process.send?.(played);
-    return;
-  }
-  orders = given;
+process.on("message", (given: Orders | "rest") => {
+  if (given === "rest") process.send?.(played);
+  orders = given === "rest" ? undefined : given;
   played = { bytes: 0, connections: 0 };
   for (const socket of playing.keys()) leave(socket);
 });

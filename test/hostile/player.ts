@@ -8,8 +8,8 @@ export interface Player {
   /** The port of its receiver. */
   readonly port: number;
   play(orders: Orders): void;
-  report(): Promise<Played>;
-  stop(): Promise<void>;
+  /** Tells what was played, and leaves all connections. */
+  rest(): Promise<Played>;
 }
 
 export async function startPlayer(): Promise<Player> {
@@ -20,16 +20,10 @@ export async function startPlayer(): Promise<Player> {
   return {
     port: Number(port),
     play: (orders) => child.send(orders),
-    report: async () => {
-      child.send("report");
+    rest: async () => {
+      child.send("rest");
       const [played] = await once(child, "message");
       return played as Played;
-    },
-    stop: async () => {
-      const exited = once(child, "exit");
-      child.ref();
-      child.disconnect();
-      await exited;
     },
   };
 }

@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import type { ServiceName } from "@posthaste/local-stack/services";
 import type { Installation } from "../e2e/installation.ts";
 import type { Door } from "./door.ts";
-import { startPlayer } from "./player.ts";
+import { type Player, startPlayer } from "./player.ts";
 
 interface Asked {
   readonly method: string;
@@ -92,19 +92,15 @@ export async function serverDoors(installation: Installation): Promise<ReadonlyM
 
 function toDoor(name: string, { service, port, heads, honest }: ServerDoor, { system }: Installation): Door {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 });
+  let stranger: Promise<Player> | undefined;
   return {
     name,
     pid: () => system.process(service).pid ?? 0,
     play: async (stream) => {
-      const stranger = await startPlayer();
-      stranger.play({ port, heads, stream });
-      return {
-        stop: async () => {
-          const played = await stranger.report();
-          await stranger.stop();
-          return played;
-        },
-      };
+      stranger ??= startPlayer();
+      const player = await stranger;
+      player.play({ port, heads, stream });
+      return { stop: player.rest };
     },
     honest: () => isServed(agent, port, honest),
     restart: async () => {

@@ -27,7 +27,7 @@ function cpuMsOf(stat: string): number {
 /**
  * How long the process's main thread was ready to run and had no core so far, in ms: the cost of other processes to it.
  */
-function processWaitMs(pid: number): number {
+export function processWaitMs(pid: number): number {
   const [, waitNs = "0"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
   return Number(waitNs) / 1e6;
 }
