@@ -1,5 +1,6 @@
 /** Requests that no route takes: those that use a path's wrong method, and bytes that are no HTTP. */
 import type { Socket } from "node:net";
+import { HEADER_LINES_WORDS, TOO_MANY_HEADER_LINES } from "@posthaste/runtime/header-lines";
 import { BODY_CUT_TOO_SMALL, CUT_TOO_SMALL_WORDS } from "@posthaste/runtime/wire-pieces";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { createId } from "./identifiers.ts";
@@ -65,5 +66,6 @@ const REFUSED_BYTES: Readonly<Record<string, { readonly status: number; readonly
     status: 429,
     detail: "too many bodies of callers without a token are being read, and this was the oldest: send it whole, again",
   },
+  [TOO_MANY_HEADER_LINES]: { status: 431, detail: HEADER_LINES_WORDS },
   HPE_HEADER_OVERFLOW: { status: 431, detail: "the head of the request is too large" },
 };

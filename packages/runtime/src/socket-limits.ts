@@ -16,11 +16,13 @@
  *      another.
  * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it. While it
  *      waits behind others on its connection, SL2 and SL3 bound the connection for the others' sake.
- * SL6  A connection whose body is cut too small (wire-pieces.ts) is closed. It gets the server's `clientError` as its
- *      answer where no other answer is on its way, and a second to read it.
+ * SL6  A connection whose body is cut too small (wire-pieces.ts), or whose head has too many lines (header-lines.ts),
+ *      is closed. It gets the server's `clientError` as its answer where no other answer is on its way, and a second
+ *      to read it.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { boundHeaderLines, TooManyHeaderLinesError } from "./header-lines.ts";
 import { BodyCutTooSmallError, countPieces, stopParsing } from "./wire-pieces.ts";
 
 export interface SocketLimits {
@@ -61,10 +63,12 @@ export function isCutOff({ socket }: IncomingMessage): boolean {
 /** How long a refused sender has to read why, in ms: closing a connection with unread bytes resets it. */
 const REFUSAL_READ_MS = 1_000;
 
-/** Closes the connection of a body that is cut too small (SL6). */
-function refuseBody(server: Server, socket: Socket, mayAnswer: boolean): void {
-  if (!mayAnswer || !server.emit("clientError", new BodyCutTooSmallError(), socket)) socket.destroy();
-  else setTimeout(() => socket.destroy(), REFUSAL_READ_MS).unref();
+/** Closes the connection of a refused sender (SL6), when the parser that found it has returned. */
+function refuse(server: Server, socket: Socket, error: Error | null): void {
+  process.nextTick(() => {
+    if (error === null || !server.emit("clientError", error, socket)) socket.destroy();
+    else setTimeout(() => socket.destroy(), REFUSAL_READ_MS).unref();
+  });
 }
 
 /** Bounds a server's connections until the server closes. */
@@ -76,6 +80,9 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
   server.maxRequestsPerSocket = limits.maxRequests;
   server.setTimeout(limits.idleMs);
 
+  server.on("connection", (socket: Socket) => {
+    boundHeaderLines(socket, () => refuse(server, socket, open.has(socket) ? null : new TooManyHeaderLinesError()));
+  });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     if (socket.destroyed) return;
@@ -94,8 +101,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
     });
     const ofRead = countPieces(request, () => {
       const mayAnswer = of.requests[0] === request && !response.headersSent;
-      // The parser is in the midst of the body.
-      process.nextTick(() => refuseBody(server, socket, mayAnswer));
+      refuse(server, socket, mayAnswer ? new BodyCutTooSmallError() : null);
     });
     if (Math.max(of.requests.length, ofRead) > limits.maxOpenRequests) {
       stopParsing(socket);

@@ -39,7 +39,7 @@ const ON_BODY = 3;
 const AFTER_READ = 5;
 
 /** The part of Node's parser that is used here; it belongs to a socket until that is closed, then to another. */
-interface Parser {
+export interface Parser {
   [key: number]: unknown;
   readonly incoming: IncomingMessage | null;
   readonly socket: Socket | null;
@@ -72,7 +72,7 @@ export function letPiecesBeSmall(request: IncomingMessage): void {
 const COUNTS = new WeakMap<Socket, PieceCount>();
 const COUNTING = new WeakSet<Parser>();
 
-function parserOf(socket: Socket): Parser | null {
+export function parserOf(socket: Socket): Parser | null {
   return (socket as { readonly parser?: Parser | null }).parser ?? null;
 }
 

@@ -51,6 +51,7 @@ describe("a request's id", () => {
   it.each([
     ["bytes that are no request", "hello\r\n\r\n", 400],
     ["a head that is too large", `GET / HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(20_000)}\r\n\r\n`, 431],
+    ["a head of too many lines", `GET / HTTP/1.1\r\nhost: x\r\n${"x: y\r\n".repeat(200)}\r\n`, 431],
   ])("is in the answer to %s", async (_, bytes, status) => {
     const [head = "", body = ""] = (await answerTo(bytes)).split("\r\n\r\n");
     expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));

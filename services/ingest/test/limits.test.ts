@@ -259,6 +259,9 @@ describe("broken senders (HS1, HS2)", () => {
     const response = await say(`GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"x".repeat(20_000)}\r\n\r\n`);
     expect(response).toMatchObject({ status: 431 });
     expect(JSON.parse(response?.body ?? "")).toMatchObject({ code: "headers_too_large" });
+    const ofLines = await say(`GET / HTTP/1.1\r\nHost: x\r\n${"x: y\r\n".repeat(200)}\r\n`);
+    const message = "The request has more than 128 header lines; send fewer.";
+    expect([ofLines?.status, JSON.parse(ofLines?.body ?? "")]).toEqual([431, { code: "headers_too_large", message }]);
   });
 
   it("that speak no HTTP are told so", async () => {

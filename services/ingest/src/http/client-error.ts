@@ -1,5 +1,6 @@
 /** Answers to input that never became a request: broken HTTP, endless headers, senders that are too slow. */
 import type { Socket } from "node:net";
+import { HEADER_LINES_WORDS, TOO_MANY_HEADER_LINES } from "@posthaste/runtime/header-lines";
 import { BODY_CUT_TOO_SMALL, CUT_TOO_SMALL_WORDS } from "@posthaste/runtime/wire-pieces";
 
 interface RawRefusal {
@@ -19,6 +20,11 @@ const BY_ERROR_CODE: Readonly<Record<string, RawRefusal>> = {
     status: "431 Request Header Fields Too Large",
     code: "headers_too_large",
     message: "The headers of the request are too large; send fewer.",
+  },
+  [TOO_MANY_HEADER_LINES]: {
+    status: "431 Request Header Fields Too Large",
+    code: "headers_too_large",
+    message: HEADER_LINES_WORDS,
   },
   [BODY_CUT_TOO_SMALL]: { status: "400 Bad Request", code: "body_cut_too_small", message: CUT_TOO_SMALL_WORDS },
   ERR_HTTP_REQUEST_TIMEOUT: {
