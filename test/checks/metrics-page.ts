@@ -11,7 +11,8 @@ import { createDeliveryGauges, createDeliveryMetrics } from "@posthaste/delivery
 import { createIngestMetrics, gaugeBodyBytes } from "@posthaste/ingest/metrics";
 import { createKafkaMetrics } from "@posthaste/kafka/connection/metrics";
 import { createRouterMetrics } from "@posthaste/router/metrics";
-import { createMetricsRegistry } from "@posthaste/runtime/metrics-registry";
+import { gaugeRender } from "@posthaste/runtime/metrics-page";
+import { createMetricsRegistry, gaugeReadiness } from "@posthaste/runtime/metrics-registry";
 import { createSenderMetrics, createTestSenderMetrics } from "@posthaste/webhook/metrics";
 import type { Registry } from "prom-client";
 
@@ -94,6 +95,8 @@ export async function metricsPage(): Promise<string> {
 
 async function describe(service: string): Promise<readonly Described[]> {
   const registry = createMetricsRegistry({ service, version: "0" });
+  gaugeReadiness(registry, () => ({}));
+  gaugeRender(registry);
   SERVICES[service]?.(registry);
   const described = await Promise.all(registry.getMetricsAsArray().map(describeMetric));
   return described.filter(({ name }) => name.startsWith("posthaste_"));

@@ -10,10 +10,10 @@ afterEach(async () => {
   server = undefined;
 });
 
-async function start(readiness: () => Readiness): Promise<string> {
+async function start(readiness: () => Readiness, ownReadiness = readiness): Promise<string> {
   const registry = new Registry();
   new Counter({ name: "posthaste_example_total", help: "For this test.", registers: [registry] }).inc(3);
-  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness });
+  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness, ownReadiness });
   return server.url;
 }
 
@@ -38,6 +38,14 @@ it("answers /readyz with 503 and what is missing until nothing is", async () => 
   const after = await fetch(`${url}/readyz`);
   expect(after.status).toBe(200);
   expect(await after.json()).toEqual({ ready: true, checks: { tables: true, brokers: true } });
+});
+
+it("answers /readyz?own without the checks of other services", async () => {
+  const own = (): Readiness => ({ tables: true });
+  const url = await start(() => ({ ...own(), ingest: "does not answer" }), own);
+  const answer = await fetch(`${url}/readyz?own`);
+  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, checks: { tables: true } }]);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
 });
 
 it("answers 500 with the reason when readiness itself throws", async () => {

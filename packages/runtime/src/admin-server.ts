@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { MetricsPage } from "./metrics-page.ts";
+import { gaugeRender, MetricsPage } from "./metrics-page.ts";
 import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
 /** Probes and scrapers send a head without a body, and read what they asked for at once. */
@@ -30,6 +30,8 @@ export interface AdminServerOptions {
   readonly registry: Registry;
   /** Returns the checks; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
+  /** The checks of this process alone, for `/readyz?own`; `readiness` when absent. */
+  readonly ownReadiness?: () => Readiness | Promise<Readiness>;
 }
 
 export interface AdminServer {
@@ -40,10 +42,11 @@ export interface AdminServer {
 
 /**
  * Starts the server. `/healthz` is 200 while the process answers at all; `/readyz` is 200 or 503 with
- * `{"ready": boolean, "checks": {name: true | "what is missing"}}`.
+ * `{"ready": boolean, "checks": {name: true | "what is missing"}}`. `/readyz?own` leaves the checks of other services
+ * out.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const page = new MetricsPage(options);
+  const page = new MetricsPage({ registry: options.registry, onRendered: gaugeRender(options.registry) });
   const server = createServer(HEAD_LIMITS, (request, response) => {
     if (isCutOff(request)) return;
     answer({ ...options, page }, request, response).catch((error: unknown) => {
@@ -68,10 +71,12 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   };
 }
 
-type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness"> & { readonly page: MetricsPage };
+type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness" | "ownReadiness"> & {
+  readonly page: MetricsPage;
+};
 
 async function answer(options: AnswerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = (request.url ?? "/").split("?")[0];
+  const [path, query] = (request.url ?? "/").split("?");
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.writeHead(405, { allow: "GET, HEAD" }).end();
     return;
@@ -86,7 +91,7 @@ async function answer(options: AnswerOptions, request: IncomingMessage, response
       response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
       return;
     case "/readyz": {
-      const checks = await options.readiness();
+      const checks = await (query === "own" ? (options.ownReadiness ?? options.readiness) : options.readiness)();
       const ready = isReady(checks);
       response
         .writeHead(ready ? 200 : 503, { "content-type": "application/json" })

@@ -4,7 +4,7 @@ import { MetricsPage } from "./metrics-page.ts";
 
 /** A page of three metrics, each of which takes `costMs` of the test's clock. */
 function pageOf({ costMs = 1, fails = () => false }: { costMs?: number; fails?: () => boolean } = {}) {
-  const seen = { nowMs: 100, reads: 0, turns: 0 };
+  const seen = { nowMs: 100, reads: 0, turns: 0, renderedMs: 0 };
   const registry = new Registry();
   for (const name of ["first", "second", "third"]) {
     new Gauge({
@@ -20,7 +20,10 @@ function pageOf({ costMs = 1, fails = () => false }: { costMs?: number; fails?: 
   const loopTurned = async () => {
     seen.turns += 1;
   };
-  return { seen, registry, page: new MetricsPage({ registry, now: () => seen.nowMs, loopTurned }) };
+  const onRendered = (ms: number) => {
+    seen.renderedMs = ms;
+  };
+  return { seen, registry, page: new MetricsPage({ registry, onRendered, now: () => seen.nowMs, loopTurned }) };
 }
 
 describe("the page of metrics", () => {
@@ -33,7 +36,7 @@ describe("the page of metrics", () => {
   it("OM1: is rendered once for all requests that come while it is made", async () => {
     const { page, seen } = pageOf();
     const pages = await Promise.all([page.read(), page.read(), page.read()]);
-    expect([new Set(pages).size, seen.reads]).toEqual([1, 3]);
+    expect([new Set(pages).size, seen.reads, seen.renderedMs]).toEqual([1, 3, 3]);
   });
 
   it("OM2: serves for twenty times as long as its render took, and a second at most", async () => {

@@ -8,7 +8,7 @@
  * OM3  A render lets the event loop turn between two metrics once it has run for `SLICE_MS`.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
 
 const SERVED_TIMES = 20;
 /** No page is older than this, in ms, however long its render took. */
@@ -17,6 +17,8 @@ const SLICE_MS = 2;
 
 export interface MetricsPageOptions {
   readonly registry: Pick<Registry, "getMetricsAsArray" | "getSingleMetricAsString">;
+  /** Called after each render, with the time that it took. */
+  readonly onRendered?: (ms: number) => void;
   /** A clock in ms. */
   readonly now?: () => number;
   /** Resolves when the event loop has turned. */
@@ -29,8 +31,9 @@ export class MetricsPage {
   /** Infinite while its render is under way. */
   #servesUntilMs = 0;
 
-  constructor({ registry, now = () => performance.now(), loopTurned = () => turn() }: MetricsPageOptions) {
-    this.#options = { registry, now, loopTurned };
+  constructor({ registry, onRendered = () => undefined, ...options }: MetricsPageOptions) {
+    const { now = () => performance.now(), loopTurned = () => turn() } = options;
+    this.#options = { registry, onRendered, now, loopTurned };
   }
 
   /** Returns the page in the text format. Rejects where a metric cannot be read; the next call renders anew. */
@@ -42,7 +45,7 @@ export class MetricsPage {
   }
 
   async #render(): Promise<Buffer> {
-    const { registry, now, loopTurned } = this.#options;
+    const { registry, onRendered, now, loopTurned } = this.#options;
     const beganMs = now();
     try {
       const parts: string[] = [];
@@ -54,6 +57,7 @@ export class MetricsPage {
         sliceMs = now();
       }
       const endedMs = now();
+      onRendered(endedMs - beganMs);
       this.#servesUntilMs = endedMs + Math.min(MOST_SERVED_MS, SERVED_TIMES * (endedMs - beganMs));
       return Buffer.from(`${parts.join("\n\n")}\n`);
     } catch (error) {
@@ -61,4 +65,14 @@ export class MetricsPage {
       throw error;
     }
   }
+}
+
+/** Adds `posthaste_scrape_render_seconds`. Returns the function that sets it, in ms. */
+export function gaugeRender(registry: Registry): (ms: number) => void {
+  const gauge = new Gauge({
+    name: "posthaste_scrape_render_seconds",
+    help: "How long the last page of metrics took to render.",
+    registers: [registry],
+  });
+  return (ms) => gauge.set(ms / 1000);
 }

@@ -49,7 +49,7 @@ export interface ServiceContext<Config> {
 export interface RunningService {
   /** Returns the checks that name each missing step before the service can work; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
-  /** The checks of this process alone, for `posthaste_ready`; `readiness` when absent. */
+  /** The checks of this process alone, for `posthaste_ready` and `/readyz?own`; `readiness` when absent. */
   readonly ownReadiness?: () => Readiness | Promise<Readiness>;
   /** Stops intake, drains, commits and closes, in that order. */
   readonly stop: () => Promise<void>;
@@ -89,13 +89,11 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     return running === undefined ? { running: waits.state() } : checks(running);
   };
   const readiness = readinessBy((service) => service.readiness());
-  gaugeReadiness(
-    registry,
-    readinessBy((service) => service.ownReadiness?.() ?? service.readiness()),
-  );
+  const ownReadiness = readinessBy((service) => service.ownReadiness?.() ?? service.readiness());
+  gaugeReadiness(registry, ownReadiness);
   const admin = await startAdminServer({
     ...{ host: frame.POSTHASTE_HOST, port: frame.POSTHASTE_ADMIN_PORT },
-    ...{ registry, readiness },
+    ...{ registry, readiness, ownReadiness },
   }).catch(fail);
 
   const stop = (cause: string): void => {
