@@ -33,7 +33,12 @@ const SERVICES: Readonly<Record<string, (registry: Registry) => void>> = {
     createKafkaMetrics(registry);
     createSenderMetrics(registry, { requestsInFlight: 0, maxConnections: 0, connectionsOpened: 0 });
     createDeliveryMetrics(registry, []);
-    createDeliveryGauges(registry, { breakers: noBreakers, waitingForAdmission: () => 0, unknownKeys: () => 0 });
+    createDeliveryGauges(registry, {
+      breakers: noBreakers,
+      waitingForAdmission: () => 0,
+      unknownKeys: () => 0,
+      heldPartitions: () => [],
+    });
   },
   control(registry) {
     createKafkaMetrics(registry);

@@ -5,8 +5,9 @@
  * Owns: the group's committed offsets, the log's ends, and the requests, in order.
  */
 import type { Log } from "@posthaste/core/log";
+import { Registry } from "prom-client";
 import type { KafkaConnection } from "../src/connection/connect.ts";
-import type { KafkaMetrics } from "../src/connection/metrics.ts";
+import { createKafkaMetrics } from "../src/connection/metrics.ts";
 import { createWindowedConsumer } from "../src/consumer/consumer.ts";
 import type { CommitPoint } from "../src/consumer/group-session.ts";
 import type {
@@ -214,6 +215,7 @@ export class FakeGroup {
       remove: (labels: object) => void this.gauges.delete([name, ...Object.values(labels)].join(" ")),
     });
     const metrics = {
+      ...createKafkaMetrics(new Registry()),
       rebalances: counter("rebalance"),
       commitFailures: counter("commit failure"),
       consumerLagRecords: gauge("lag"),
@@ -222,7 +224,7 @@ export class FakeGroup {
     };
     const connection: Partial<KafkaConnection> = {
       log: { debug: log, info: log, warn: log, error: log } as Log,
-      metrics: hasMetrics ? (metrics as unknown as KafkaMetrics) : undefined,
+      metrics: hasMetrics ? (metrics as unknown as KafkaConnection["metrics"]) : undefined,
       createClient: (clientOptions) => {
         this.clientOptions = clientOptions;
         const made = {

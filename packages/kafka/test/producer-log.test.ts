@@ -14,6 +14,8 @@ import {
 } from "./use-producer.ts";
 
 const NOT_LEADER = 6;
+const MESSAGE_TOO_LARGE = 10;
+const NOT_ENOUGH_REPLICAS = 19;
 
 useProducer();
 
@@ -107,5 +109,27 @@ describe("the metrics of a producer", () => {
     answer.resolve([{ topicName: "t", partition: 0, errorCode: 0 }]);
     await sent;
     expect(await registry.metrics()).toMatch(/posthaste_producer_send_seconds_sum\{class="test"\} 0\.25\n/);
+  });
+
+  it("are why batches were not acknowledged, and how long the oldest record waits", async () => {
+    brokers.script.push(
+      async () => [],
+      answering(() => NOT_ENOUGH_REPLICAS),
+      connectionLost,
+      answering(() => MESSAGE_TOO_LARGE),
+    );
+    const refused = send("a").catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(50);
+    const waits = /oldest_pending_seconds\{class="test"\} 0\.05\n/;
+    expect(await registry.metrics()).toMatch(waits);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(await refused).toMatchObject({ code: "invalid_input" });
+    const counted = (await registry.metrics()).matchAll(/failures_total\{class="test",cause="(\w+)"\} ([1-9])/g);
+    expect([...counted].map(([, cause, count]) => [cause, Number(count)])).toEqual([
+      ["not_enough_replicas", 1],
+      ["not_named", 1],
+      ["too_large", 1],
+      ["other", 1],
+    ]);
   });
 });

@@ -21,9 +21,10 @@ import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
+import type { ActiveDestinations } from "./admission/active-destinations.ts";
 import { HealthWriter } from "./health/health-writer.ts";
 import { createConsumers } from "./intake/consumers.ts";
-import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
+import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics, type HeldPartition } from "./metrics.ts";
 import { AttemptLog, type AttemptLogSetting } from "./outcome/attempt-log.ts";
 import { OutcomePublisher } from "./outcome/outcome-publisher.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -112,11 +113,6 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   });
   const { intake, admission, activeDestinations } = pipeline;
   const health = openHealth(options, { topics, pipeline, clock });
-  createDeliveryGauges(registry, {
-    breakers: () => activeDestinations.breakers(),
-    waitingForAdmission: () => admission.waiting,
-    unknownKeys: () => countUnknownKeys(destinations),
-  });
   const { firstAttempts, retries } = createConsumers(connection, {
     topics,
     windowRecords: options.windowRecords ?? DEFAULT_WINDOW_RECORDS,
@@ -126,6 +122,12 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
     isHeldUp: (destinationId) => admission.isHeldUp(destinationId),
     onFailure,
+  });
+  createDeliveryGauges(registry, {
+    breakers: () => activeDestinations.breakers(),
+    waitingForAdmission: () => admission.waiting,
+    unknownKeys: () => countUnknownKeys(destinations),
+    heldPartitions: () => heldPartitions([firstAttempts, retries], activeDestinations, clock.monotonicMs()),
   });
   await Promise.all([firstAttempts.start(), retries.start()]);
 
@@ -212,6 +214,18 @@ function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: Healt
     clock,
     log,
   });
+}
+
+function heldPartitions(
+  consumers: readonly WindowedConsumer[],
+  destinations: ActiveDestinations,
+  nowMs: number,
+): readonly HeldPartition[] {
+  return consumers
+    .flatMap((consumer) => consumer.owned())
+    .flatMap(({ topic, partition, lowestOwner: destination }) =>
+      destination && destinations.isHolding(destination, nowMs) ? [{ topic, partition, destination }] : [],
+    );
 }
 
 function countUnknownKeys(destinations: Pick<Table<Destination>, "entries">): number {

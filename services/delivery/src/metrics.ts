@@ -25,11 +25,19 @@ export interface DeliveryMetrics {
   readonly attemptLogDropped: Counter;
 }
 
+export interface HeldPartition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly destination: string;
+}
+
 export interface DeliveryGauges {
   /** How many URLs have a breaker in each state. */
   readonly breakers: () => Readonly<Record<BreakerState, number>>;
   /** How many deliveries wait in memory for admission to their destination. */
   readonly waitingForAdmission: () => number;
+  /** The owned partitions whose lowest unfinished record waits for its destination. */
+  readonly heldPartitions: () => Iterable<HeldPartition>;
   /** How many destinations have secrets that no key of this process opens. */
   readonly unknownKeys: () => number;
 }
@@ -169,6 +177,20 @@ export function createDeliveryGauges(registry: Registry, gauges: DeliveryGauges)
     registers: [registry],
     collect() {
       this.set(gauges.waitingForAdmission());
+    },
+  });
+  new Gauge({
+    name: "posthaste_partition_held_by_destination",
+    help:
+      "1 while the lowest unfinished record of an owned partition waits for its destination's room or answer; no series " +
+      "otherwise. Lag is then the receiver's.",
+    labelNames: ["topic", "partition", "destination"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { topic, partition, destination } of gauges.heldPartitions()) {
+        this.set({ topic, partition, destination }, 1);
+      }
     },
   });
   new Gauge({

@@ -34,6 +34,16 @@ const placeWithRuns = (maxRuns: number) =>
       return { base, finishedRuns };
     });
 
+it("tells that not all that is finished had space", () => {
+  const truncated = (runs: number, state: string | null = null) => {
+    let calls = 0;
+    const finishedRuns = Array.from({ length: runs }, (_, n) => ({ from: 100 + 2 * n, to: 101 + 2 * n }));
+    encodeCommitMetadata(7, { topicId: null, finishedRuns, state }, () => (calls += 1));
+    return calls;
+  };
+  expect([truncated(3), truncated(3000), truncated(1, "x".repeat(5000))]).toEqual([0, 1, 1]);
+});
+
 describe("a commit's metadata", () => {
   it("reads back what was written, the state's text included", () => {
     fc.assert(

@@ -35,15 +35,23 @@ const FRAME_BYTES = 24;
 /** The most finished runs that fit: each takes two characters at least, one for itself and one for the gap below it. */
 export const MAX_METADATA_RUNS = (MAX_METADATA_BYTES - FRAME_BYTES) / 2;
 
-/** The metadata for a commit of the offset `base`; the empty text when there is nothing to say. */
-export function encodeCommitMetadata(base: number, { topicId, finishedRuns, state }: CommitMetadata): string {
+/**
+ * The metadata for a commit of the offset `base`; the empty text when there is nothing to say. Calls `onTruncated` when
+ * not all of it fits.
+ */
+export function encodeCommitMetadata(
+  base: number,
+  { topicId, finishedRuns, state }: CommitMetadata,
+  onTruncated: () => void = () => undefined,
+): string {
   const frameBytes = FRAME_BYTES + (topicId === null ? 0 : topicId.length + 1);
   const stateBytes = state === null ? 0 : utf8Length(state);
   const kept = state !== null && stateBytes + frameBytes <= MAX_METADATA_BYTES ? state : null;
   const freeBytes = MAX_METADATA_BYTES - frameBytes - (kept === null ? 0 : stateBytes);
   const runs = encodeRuns(base, finishedRuns, freeBytes);
-  if (topicId === null && runs === "" && kept === null) return "";
-  const rest = `${runs}${kept === null ? "" : `.${kept}`}`;
+  if (kept !== state || runs.isTruncated) onTruncated();
+  if (topicId === null && runs.text === "" && kept === null) return "";
+  const rest = `${runs.text}${kept === null ? "" : `.${kept}`}`;
   if (topicId === null) return frame(1, `${base.toString(36)}.${rest}`);
   return frame(2, `${base.toString(36)}.${topicId}.${rest}`);
 }
@@ -74,16 +82,20 @@ export function decodeCommitMetadata(base: number, text: string | null): CommitM
 }
 
 /** The lengths of the runs, unfinished and finished alternately; only pairs that fit whole into `freeBytes`. */
-function encodeRuns(base: number, runs: readonly OffsetRun[], freeBytes: number): string {
+function encodeRuns(
+  base: number,
+  runs: readonly OffsetRun[],
+  freeBytes: number,
+): { readonly text: string; readonly isTruncated: boolean } {
   let text = "";
   let at = base;
   for (const { from, to } of runs) {
     const pair = varint(from - at) + varint(to - from);
-    if (text.length + pair.length > freeBytes) break;
+    if (text.length + pair.length > freeBytes) return { text, isTruncated: true };
     text += pair;
     at = to;
   }
-  return text;
+  return { text, isTruncated: false };
 }
 
 function decodeRuns(base: number, text: string): OffsetRun[] {

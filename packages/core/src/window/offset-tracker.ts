@@ -24,16 +24,19 @@ export class TrackedOffset<N> {
   readonly timestampMs: number;
   /** The value for `onPassed` once the entry is passed (OT3); undefined for none. */
   readonly note: N | undefined;
+  /** Whom the record belongs to; undefined for nobody. */
+  readonly owner: string | undefined;
   finished = false;
   below: TrackedOffset<N> | undefined = undefined;
   above: TrackedOffset<N> | undefined = undefined;
   /** The finished run between it and the next unfinished entry. */
   finishedAbove: Finished<N> | undefined = undefined;
 
-  constructor(offset: number, timestampMs: number, note: N | undefined) {
+  constructor(offset: number, timestampMs: number, note: N | undefined, owner?: string) {
     this.offset = offset;
     this.timestampMs = timestampMs;
     this.note = note;
+    this.owner = owner;
   }
 }
 

@@ -111,6 +111,35 @@ export function isRefusedRecord(error: unknown): boolean {
   return chain(error).some(({ type }) => REFUSED_RECORDS.has(type));
 }
 
+/** The causes of a batch that was not acknowledged; the values of a metric's label. */
+export const FAILURE_CAUSES = [
+  "deadline",
+  "refused",
+  "not_enough_replicas",
+  "not_named",
+  "too_large",
+  "other",
+] as const;
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
+
+const CAUSES: ReadonlyMap<unknown, FailureCause> = new Map([
+  ["REQUEST_TIMED_OUT", "deadline"],
+  ["NOT_ENOUGH_REPLICAS", "not_enough_replicas"],
+  ["NOT_ENOUGH_REPLICAS_AFTER_APPEND", "not_enough_replicas"],
+  ["MESSAGE_TOO_LARGE", "too_large"],
+  ["RECORD_LIST_TOO_LARGE", "too_large"],
+]);
+
+/** The cause of a batch's failure by its error; undefined where the broker's answer does not name the partition. */
+export function failureCause(error: unknown): FailureCause {
+  if (error === undefined) return "not_named";
+  for (const { type } of chain(error)) {
+    const cause = CAUSES.get(type);
+    if (cause !== undefined) return cause;
+  }
+  return isRefusedRecord(error) ? "refused" : "other";
+}
+
 /**
  * A PosthasteError with kafkajs's error as its cause. A PosthasteError, also one that kafkajs wrapped, is returned as
  * it is.

@@ -5,6 +5,7 @@ import { createProducerGauges, type WatchProducer } from "./producer-gauges.ts";
 export interface KafkaMetrics {
   readonly brokerUnresponsive: Gauge<"broker">;
   readonly producerReplaced: Counter<"class">;
+  readonly producerFailures: Counter<"class" | "cause">;
   readonly watchProducer: WatchProducer;
   readonly producerSendSeconds: Histogram<"class">;
   readonly consumerLagRecords: Gauge<"topic" | "partition">;
@@ -12,6 +13,14 @@ export interface KafkaMetrics {
   readonly waitingRecords: Gauge<"topic">;
   readonly rebalances: Counter<"group">;
   readonly commitFailures: Counter<"group">;
+  readonly commitMetadataTruncated: Counter<"group">;
+  readonly rebalanceSeconds: Histogram<"group">;
+  readonly partitionsOwned: Gauge<"group">;
+  readonly partitionsExpected: Gauge<"group">;
+  readonly unfinishedRecords: Gauge<"topic" | "partition">;
+  readonly unfinishedBytes: Gauge<"topic" | "partition">;
+  readonly retryOverdueSeconds: Gauge<"topic" | "partition">;
+  readonly schemaWaitSeconds: Gauge<"topic">;
   readonly tableRecords: Gauge<"topic">;
   readonly tableStaleRecords: Counter<"topic">;
   readonly tableBehindRecords: Gauge<"topic">;
@@ -32,12 +41,16 @@ export function createKafkaMetrics(registry: Registry): KafkaMetrics {
       registers,
     }),
     ...createProducerMetrics(registers),
-    ...createConsumerMetrics(registers),
+    ...createPartitionMetrics(registers),
+    ...createGroupMetrics(registers),
     ...createTableMetrics(registers),
   };
 }
 
-type ProducerMetrics = Pick<KafkaMetrics, "producerReplaced" | "watchProducer" | "producerSendSeconds">;
+type ProducerMetrics = Pick<
+  KafkaMetrics,
+  "producerReplaced" | "producerFailures" | "watchProducer" | "producerSendSeconds"
+>;
 
 function createProducerMetrics(registers: Registry[]): ProducerMetrics {
   return {
@@ -45,6 +58,12 @@ function createProducerMetrics(registers: Registry[]): ProducerMetrics {
       name: "posthaste_producer_replaced_total",
       help: "Connections of producers that were thrown away after a failed send or a missed deadline.",
       labelNames: ["class"],
+      registers,
+    }),
+    producerFailures: new Counter({
+      name: "posthaste_producer_failures_total",
+      help: "Partitions' batches that were sent and not acknowledged, by cause; each goes again, a refused record alone does not.",
+      labelNames: ["class", "cause"],
       registers,
     }),
     watchProducer: createProducerGauges(registers),
@@ -58,13 +77,32 @@ function createProducerMetrics(registers: Registry[]): ProducerMetrics {
   };
 }
 
-type ConsumerMetrics = Pick<
+type PartitionMetrics = Pick<
   KafkaMetrics,
-  "consumerLagRecords" | "consumerLagSeconds" | "waitingRecords" | "rebalances" | "commitFailures"
+  | "consumerLagRecords"
+  | "consumerLagSeconds"
+  | "waitingRecords"
+  | "unfinishedRecords"
+  | "unfinishedBytes"
+  | "retryOverdueSeconds"
 >;
 
-function createConsumerMetrics(registers: Registry[]): ConsumerMetrics {
+function createPartitionMetrics(registers: Registry[]): PartitionMetrics {
+  const ofPartition = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ["topic", "partition"], registers });
   return {
+    unfinishedRecords: ofPartition(
+      "posthaste_unfinished_records",
+      "Records of an owned partition that were taken in and are not finished.",
+    ),
+    unfinishedBytes: ofPartition(
+      "posthaste_unfinished_bytes",
+      "Bytes of the keys and values of the records of an owned partition that were taken in and are not finished.",
+    ),
+    retryOverdueSeconds: ofPartition(
+      "posthaste_retry_overdue_seconds",
+      "Now minus the moment at which the lowest unfinished record of an owned partition of a retry topic fell due; else 0.",
+    ),
     consumerLagRecords: new Gauge({
       name: "posthaste_consumer_lag_records",
       help: "Records of an owned partition that are not finished: end offset minus committable offset.",
@@ -80,6 +118,54 @@ function createConsumerMetrics(registers: Registry[]): ConsumerMetrics {
     waitingRecords: new Gauge({
       name: "posthaste_waiting_records",
       help: "Records that wait in the owned partitions of a retry topic.",
+      labelNames: ["topic"],
+      registers,
+    }),
+  };
+}
+
+type GroupMetrics = Pick<
+  KafkaMetrics,
+  | "rebalances"
+  | "rebalanceSeconds"
+  | "commitFailures"
+  | "commitMetadataTruncated"
+  | "partitionsOwned"
+  | "partitionsExpected"
+  | "schemaWaitSeconds"
+>;
+
+function createGroupMetrics(registers: Registry[]): GroupMetrics {
+  const labelNames: "group"[] = ["group"];
+  return {
+    rebalanceSeconds: new Histogram({
+      name: "posthaste_rebalance_seconds",
+      help: "From a member's last work before it joins a generation of its group to its assignment in it.",
+      labelNames,
+      buckets: [0.1, 0.5, 1, 2, 5, 10, 30, 60],
+      registers,
+    }),
+    partitionsOwned: new Gauge({
+      name: "posthaste_partitions_owned",
+      help: "Partitions that this member of the group owns.",
+      labelNames,
+      registers,
+    }),
+    partitionsExpected: new Gauge({
+      name: "posthaste_partitions_expected",
+      help: "Partitions of all topics of the group: the sum that its members should own.",
+      labelNames,
+      registers,
+    }),
+    commitMetadataTruncated: new Counter({
+      name: "posthaste_commit_metadata_truncated_total",
+      help: "Offset commits whose metadata had no space for all finished offsets. Costs repeats, never a record.",
+      labelNames,
+      registers,
+    }),
+    schemaWaitSeconds: new Gauge({
+      name: "posthaste_schema_wait_seconds",
+      help: "How long a topic's records have waited for a schema that the registry does not give; else 0.",
       labelNames: ["topic"],
       registers,
     }),

@@ -8,6 +8,8 @@ import { Gauge, type Registry } from "prom-client";
 export interface ProducerState {
   /** Bytes of keys and values that were given to the producer and are not acknowledged. */
   readonly pendingBytes: number;
+  /** Ms since the oldest call with unacknowledged records; 0 when there is none. */
+  readonly oldestPendingMs: number;
   /** Partitions that the producer could not write when it last tried. */
   readonly unwrittenPartitions: number;
 }
@@ -33,6 +35,11 @@ export function createProducerGauges(registers: Registry[]): WatchProducer {
       "posthaste_producer_pending_bytes",
       "Bytes of keys and values that were given to a producer and are not acknowledged yet.",
       ({ pendingBytes }) => pendingBytes,
+    ),
+    gaugeOf(
+      "posthaste_producer_oldest_pending_seconds",
+      "How long the oldest record that was given to a producer has not been acknowledged; 0 when there is none.",
+      ({ oldestPendingMs }) => oldestPendingMs / 1000,
     ),
     gaugeOf(
       "posthaste_producer_unwritten_partitions",

@@ -18,7 +18,6 @@
  */
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
-import { AwaitedSchemas } from "../codec/awaited-schemas.ts";
 import type { KafkaConnection } from "../connection/connect.ts";
 import { withDeadline } from "../connection/deadline.ts";
 import { describe } from "../connection/kafka-errors.ts";
@@ -35,6 +34,7 @@ import { type GroupHooks, GroupSession } from "./group-session.ts";
 import { LagMeter } from "./lag.ts";
 import { OwnedPartitions } from "./owned-partitions.ts";
 import { type Assigned, outOfRange, type TopicPartition } from "./rebalance.ts";
+import { SchemaWaits, withSchemaWait } from "./schema-waits.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { WatchedTopics } from "./watched-topics.ts";
 import type {
@@ -73,15 +73,18 @@ class GroupConsumer<T, F> implements WindowedConsumer {
   readonly #owned: OwnedPartitions<T, F>;
   #state: "new" | "running" | "stopping" | "ended" = "new";
   #joins = 0;
+  /** When this member began to prepare for the JOIN that is under way, on the monotonic clock. */
+  #joiningSinceMs: number | undefined;
   readonly #ending = new AbortController();
   #failure: Error | null = null;
   #stopped: Promise<void> | null = null;
 
   constructor(connection: KafkaConnection, options: WindowedConsumerOptions<T, F>) {
     this.#connection = connection;
-    this.#options = withSchemaWait(connection, options, this.#ending.signal);
     this.#timing = resolveTiming(options);
     this.#clock = options.clock ?? SYSTEM_CLOCK;
+    const schemaWaits = new SchemaWaits(() => this.#clock.monotonicMs());
+    this.#options = withSchemaWait(connection, options, { schemaWaits, signal: this.#ending.signal });
     this.#topics = new WatchedTopics(connection, options);
     this.#stalls = new StallWatch(options.groupId, this.#timing.stallLimitMs);
     this.#session = this.#createSession();
@@ -97,7 +100,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
       connection,
       owned: () => this.#owned.all,
       clock: this.#clock,
-      countWaiting: options.delayMsOf !== undefined,
+      groupId: options.groupId,
+      topics: options.topics,
+      schemaWaitMs: (topic) => schemaWaits.oldestMs(topic),
+      delayMsOf: options.delayMsOf,
     });
     this.#ticks = new ConsumerTicks({
       owned: () => this.#owned.all,
@@ -114,6 +120,7 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     options.backpressure?.onReleased(() => this.#owned.release());
     connection.metrics?.rebalances.inc({ group: options.groupId }, 0);
     connection.metrics?.commitFailures.inc({ group: options.groupId }, 0);
+    connection.metrics?.commitMetadataTruncated.inc({ group: options.groupId }, 0);
   }
 
   get isReady(): boolean {
@@ -146,7 +153,10 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
   #createSession(): GroupSession {
     const hooks: GroupHooks = {
-      beforeJoin: () => this.#drain.beforeJoin(),
+      beforeJoin: () => {
+        this.#joiningSinceMs ??= this.#clock.monotonicMs();
+        return this.#drain.beforeJoin();
+      },
       onHeartbeat: () => {
         if (this.#owned.all.length === 0) this.#stalls.sawGroup();
       },
@@ -255,8 +265,17 @@ class GroupConsumer<T, F> implements WindowedConsumer {
     // Only the first JOIN counts: a group that joins again and again without a commit has come to a standstill too
     // (C7).
     if (this.#joins === 1) this.#stalls.sawGroup();
-    this.#connection.metrics?.rebalances.inc({ group: this.#options.groupId });
+    this.#countRebalance();
     this.#owned.join(assigned, { isStopping: this.#state === "stopping" });
+  }
+
+  #countRebalance(): void {
+    const group = { group: this.#options.groupId };
+    const { metrics } = this.#connection;
+    metrics?.rebalances.inc(group);
+    const nowMs = this.#clock.monotonicMs();
+    metrics?.rebalanceSeconds.observe(group, (nowMs - (this.#joiningSinceMs ?? nowMs)) / 1000);
+    this.#joiningSinceMs = undefined;
   }
 
   async #stop(): Promise<void> {
@@ -295,26 +314,4 @@ class GroupConsumer<T, F> implements WindowedConsumer {
 
 function stoppedError(): PosthasteError {
   return new PosthasteError("closed", "the consumer was stopped");
-}
-
-/** Makes a missing schema hold up, for a time, the partitions that need it, instead of ending the consumer. */
-function withSchemaWait<T, F>(
-  connection: KafkaConnection,
-  options: WindowedConsumerOptions<T, F>,
-  signal: AbortSignal,
-): WindowedConsumerOptions<T, F> {
-  const { schemaOf, groupId } = options;
-  if (schemaOf === undefined) return options;
-  const fields = { event: "consumer_waits_for_schema", group: groupId };
-  const message = "the schema of a record cannot be fetched: trying on";
-  const schemas = new AwaitedSchemas({
-    prefetch: schemaOf,
-    patienceMs: resolveTiming(options).unknownSchemaMs,
-    waiting: { log: connection.log, fields, message, signal, clock: options.clock ?? SYSTEM_CLOCK },
-  });
-  return {
-    ...options,
-    prefetch: ({ value }) => (value === null ? undefined : schemas.prefetch(value)),
-    prefetchAhead: (value) => schemas.ahead(value),
-  };
 }

@@ -124,7 +124,8 @@ export class OwnedPartitions<T, F> {
   }
 
   #createIntake(place: TopicPartition): PartitionIntake<T, F> {
-    const { consumer, topicIds, clock, onIdle, onChanged, onFailure } = this.#options;
+    const { consumer, connection, topicIds, clock, onIdle, onChanged, onFailure } = this.#options;
+    const onTruncated = () => connection.metrics?.commitMetadataTruncated.inc({ group: consumer.groupId });
     const fetch = this.#options.fetchOf(place);
     return new PartitionIntake(
       { ...place, topicId: topicIds().get(place.topic) ?? undefined },
@@ -134,7 +135,7 @@ export class OwnedPartitions<T, F> {
         resume: () => this.#unlessClosed(() => fetch.resume()),
         seek: (offset) => this.#unlessClosed(() => fetch.seek(offset)),
       },
-      { clock, onFailure, onIdle, onChanged, share: this.#share },
+      { clock, onFailure, onIdle, onChanged, onTruncated, share: this.#share },
     );
   }
 

@@ -41,6 +41,8 @@ export interface IntakeHooks {
   onIdle(): void;
   /** There is something new to commit. */
   onChanged(): void;
+  /** A commit's metadata had no space for all that is finished. */
+  readonly onTruncated?: (() => void) | undefined;
 }
 
 /**
@@ -81,6 +83,7 @@ export class PartitionIntake<T, F> implements TopicPartition {
       onFinished: () => this.#onFinished(),
       onChanged: () => hooks.onChanged(),
       onFailure: (reason) => hooks.onFailure(reason),
+      onTruncated: hooks.onTruncated,
       share: hooks.share,
     });
   }

@@ -141,6 +141,15 @@ function openWindow<F = never>(
   return { window, started, failures, offsets, finish, onFinished, onChanged };
 }
 
+it("names the owner of its lowest unfinished record", () => {
+  const { window, finish } = openWindow({ ownerOf: (offset) => `owner-${offset}` });
+  expect(window.lowestOwner).toBeUndefined();
+  for (const offset of [0, 1]) window.takeIn(record(offset));
+  expect(window.lowestOwner).toBe("owner-0");
+  finish(0);
+  expect(window.lowestOwner).toBe("owner-1");
+});
+
 describe("the limits of a window", () => {
   it("PW3: is full by records or by bytes, and takes one record in however large it is", () => {
     const { window, finish } = openWindow();

@@ -22,7 +22,8 @@ import { OffsetTracker, TrackedOffset } from "@posthaste/core/window/offset-trac
 import type { IncomingRecord } from "../wire/incoming-record.ts";
 import type { CommitPoint } from "./group-session.ts";
 import type { OwnedPartition } from "./rebalance.ts";
-import { type RecordOwner, type TaskOwner, WindowTask } from "./task.ts";
+import { RecordOwners } from "./record-owners.ts";
+import { type TaskOwner, WindowTask } from "./task.ts";
 import { WindowFill, type WorkingSetShare } from "./window-fill.ts";
 import type { CheckpointedState, WindowedConsumerOptions } from "./windowed-consumer.ts";
 
@@ -37,6 +38,8 @@ export interface OwnedPartitionWindowHooks {
   onChanged(): void;
   /** The consumer's handler has a bug: the consumer ends. */
   onFailure(reason: Error): void;
+  /** A commit's metadata had no space for all that is finished. */
+  readonly onTruncated?: (() => void) | undefined;
   readonly share: WorkingSetShare;
 }
 
@@ -48,9 +51,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   readonly #hooks: OwnedPartitionWindowHooks;
   readonly #fill: WindowFill;
   readonly #lanes = new Lanes<WindowTask<T, F>>(randomInt(2 ** 32));
-  readonly #owners = new Map<string, RecordOwner>();
-  /** The owner of the last record: most records have the same owner as the one before, which saves a lookup. */
-  #lastOwner: RecordOwner | undefined;
+  readonly #owners = new RecordOwners();
   #tracker = new OffsetTracker<F>(0);
   #intakeState: CheckpointedState<F> | null = null;
   #passedState: CheckpointedState<F> | null = null;
@@ -123,8 +124,12 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     return this.#tracker.lowest?.timestampMs ?? null;
   }
 
+  get lowestOwner(): string | undefined {
+    return this.#tracker.lowest?.owner;
+  }
+
   ownedBy(owner: string): number {
-    return this.#findOwner(owner)?.records ?? 0;
+    return this.#owners.find(owner)?.records ?? 0;
   }
 
   /** Begins at a committed offset, with the state in that commit's metadata. */
@@ -145,7 +150,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   lookAtFill(isBusy: boolean): void {
     const { committableOffset } = this.#tracker;
     const records = this.#records - this.#waitingInLanes;
-    this.#fill.look({ records, committableOffset, owners: this.#owners.values() }, isBusy);
+    this.#fill.look({ records, committableOffset, owners: this.#owners.all }, isBusy);
   }
 
   freeze(): void {
@@ -170,7 +175,8 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     const { take, checkpoint, laneOf, ownerOf, onRepeat } = this.#options;
     const item = take(record, this);
     const noted = checkpoint?.pick(item);
-    const tracked = new TrackedOffset(record.offset, record.timestampMs, noted);
+    const ownerName = ownerOf?.(item);
+    const tracked = new TrackedOffset(record.offset, record.timestampMs, noted, ownerName);
     const finishedBefore = this.#tracker.wasFinishedBefore(record.offset);
     this.#tracker.add(tracked);
     const isRepeat = noted !== undefined && this.#noteIntake(noted);
@@ -179,7 +185,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
       if (isRepeat) onRepeat?.(item, record);
       return;
     }
-    const owner = ownerOf === undefined ? undefined : this.#hold(ownerOf(item));
+    const owner = ownerName === undefined ? undefined : this.#owners.hold(ownerName);
     const task = new WindowTask(this, item, record, tracked, laneOf(item, record), owner);
     this.#records += 1;
     this.#bytes += task.bytes;
@@ -203,7 +209,7 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     this.#running -= 1;
     this.#records -= 1;
     this.#bytes -= task.bytes;
-    if (task.owner !== undefined) this.#release(task.owner);
+    if (task.owner !== undefined) this.#owners.release(task.owner);
     this.#finishTracked(task.tracked);
     const next = this.#lanes.finish(task);
     if (next !== undefined) {
@@ -218,11 +224,12 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
   commitPoint(forced: boolean): CommitPoint | null {
     if (!this.#changed && !forced) return null;
     const offset = this.#tracker.committableOffset;
-    const metadata = encodeCommitMetadata(offset, {
+    const said = {
       topicId: this.topicId ?? null,
       finishedRuns: this.#tracker.finishedRuns(MAX_METADATA_RUNS),
       state: this.#passedState?.encode() ?? null,
-    });
+    };
+    const metadata = encodeCommitMetadata(offset, said, this.#hooks.onTruncated);
     this.#changed = false;
     return { topic: this.topic, partition: this.partition, offset, metadata };
   }
@@ -293,28 +300,5 @@ export class OwnedPartitionWindow<T, F> implements TaskOwner<T, F> {
     if (this.#changed) return;
     this.#changed = true;
     this.#hooks.onChanged();
-  }
-
-  #findOwner(name: string): RecordOwner | undefined {
-    if (this.#lastOwner?.name === name) return this.#lastOwner;
-    return this.#owners.get(name);
-  }
-
-  #hold(name: string): RecordOwner {
-    let owner = this.#findOwner(name);
-    if (owner === undefined) {
-      owner = { name, records: 0 };
-      this.#owners.set(name, owner);
-    }
-    owner.records += 1;
-    this.#lastOwner = owner;
-    return owner;
-  }
-
-  #release(owner: RecordOwner): void {
-    owner.records -= 1;
-    if (owner.records > 0) return;
-    this.#owners.delete(owner.name);
-    if (this.#lastOwner === owner) this.#lastOwner = undefined;
   }
 }

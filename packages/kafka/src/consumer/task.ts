@@ -2,14 +2,8 @@
 import type { LaneMember } from "@posthaste/core/window/lanes";
 import type { TrackedOffset } from "@posthaste/core/window/offset-tracker";
 import type { IncomingRecord } from "../wire/incoming-record.ts";
+import type { RecordOwner } from "./record-owners.ts";
 import type { PartitionWindow, Task } from "./windowed-consumer.ts";
-
-/** The owner for which a window counts records, such as a destination. */
-export interface RecordOwner {
-  readonly name: string;
-  /** How many of the window's records belong to the owner. */
-  records: number;
-}
 
 /** The window of a task, to which the task reports its end. */
 export interface TaskOwner<T, F> extends PartitionWindow {

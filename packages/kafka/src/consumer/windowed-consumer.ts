@@ -28,6 +28,8 @@ export interface PartitionWindow {
   readonly isRevoked: boolean;
   /** How many of the window's records belong to `owner`, by the option `ownerOf`. */
   ownedBy(owner: string): number;
+  /** The owner of the lowest unfinished record; undefined when there is no such record or it has no owner. */
+  readonly lowestOwner: string | undefined;
 }
 
 /** A record in a window, until it is finished. */

@@ -17,7 +17,14 @@
 import { PosthasteError } from "@posthaste/core/errors";
 import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "../connection/connect.ts";
-import { describe, isRefusedRecord, isTimedOut } from "../connection/kafka-errors.ts";
+import {
+  describe,
+  FAILURE_CAUSES,
+  type FailureCause,
+  failureCause,
+  isRefusedRecord,
+  isTimedOut,
+} from "../connection/kafka-errors.ts";
 import { errorOfCode, type PartitionAnswer } from "../kafkajs/kafkajs-internals.ts";
 import { codesIn } from "./answer.ts";
 import { type Channel, type MakeBrokerClient, ProducerChannels } from "./channels.ts";
@@ -79,8 +86,10 @@ export class BatchSender {
     this.#channels = new ProducerChannels(options.makeClient, options.clock);
     const { connection, name, queue } = options;
     connection.metrics?.producerReplaced.inc({ class: name }, 0);
+    for (const cause of FAILURE_CAUSES) connection.metrics?.producerFailures.inc({ class: name, cause }, 0);
     this.#unwatch = connection.metrics?.watchProducer(name, () => ({
       pendingBytes: queue.pendingBytes,
+      oldestPendingMs: this.#oldestPendingMs,
       unwrittenPartitions: this.#troubles.size,
     }));
   }
@@ -193,7 +202,9 @@ export class BatchSender {
     const codeOf = codesIn(answers);
     const unwritten: Unwritten[] = [];
     for (const queue of queues) {
-      const error = errorOf(codeOf(queue.topic, queue.partition));
+      const code = codeOf(queue.topic, queue.partition);
+      const error = errorOf(code);
+      if (error !== null) this.#countFailure(failureCause(code && error), 1);
       if (error === null) this.#options.queue.acknowledge(queue);
       else if (isRefusedRecord(error)) this.#options.queue.refuse(queue, refusedError(error));
       else {
@@ -212,6 +223,7 @@ export class BatchSender {
   #onFailed(queues: readonly PartitionQueue[], failure: unknown, isTimeout: boolean): void {
     const { connection, name } = this.#options;
     connection.metrics?.producerReplaced.inc({ class: name });
+    this.#countFailure(isTimeout ? "deadline" : failureCause(failure), queues.length);
     for (const queue of queues) this.#options.queue.fail(queue);
     const troubles = queues.map((queue) => this.#troubled(queue, isTimeout));
     if (!PartitionTroubles.isLogged(troubles)) return;
@@ -255,9 +267,17 @@ export class BatchSender {
 
   #fields(event: string): Record<string, unknown> {
     const { name, queue } = this.#options;
-    const { pendingBytes, oldestSinceMs } = queue;
-    const oldestPendingMs = oldestSinceMs === null ? 0 : this.#options.clock.monotonicMs() - oldestSinceMs;
-    return { event, producer: name, pendingBytes, oldestPendingMs };
+    return { event, producer: name, pendingBytes: queue.pendingBytes, oldestPendingMs: this.#oldestPendingMs };
+  }
+
+  get #oldestPendingMs(): number {
+    const { oldestSinceMs } = this.#options.queue;
+    return oldestSinceMs === null ? 0 : this.#options.clock.monotonicMs() - oldestSinceMs;
+  }
+
+  #countFailure(cause: FailureCause, partitions: number): void {
+    const { connection, name } = this.#options;
+    connection.metrics?.producerFailures.inc({ class: name, cause }, partitions);
   }
 }
 

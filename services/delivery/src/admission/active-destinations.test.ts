@@ -46,6 +46,20 @@ describe("the destinations that a process has to do with", () => {
     expect(destinations.isAlone(900_001)).toBe(false);
   });
 
+  it("hold a partition while records wait for them and their requests begin or end", () => {
+    const holds = () => observed.destinations.isHolding("a", observed.nowMs);
+    expect(holds()).toBe(false);
+    observed.admit(checked("a"));
+    expect(holds()).toBe(true);
+    observed.nowMs += 30_001;
+    expect(holds()).toBe(false);
+    observed.admit(checked("a"));
+    observed.finish(observed.sent[0], "timed_out");
+    expect(holds()).toBe(true);
+    observed.finish(observed.sent[1], "timed_out");
+    expect(holds()).toBe(false);
+  });
+
   it("J2: keeps what it knows of a destination that was used a moment ago", () => {
     observed.admit(checked("a"));
     observed.finish(observed.sent[0], "delivered");

@@ -22,6 +22,7 @@ const IDLE_MS = 60_000;
 /** Longer than the quick retry tiers, from which a failing destination's deliveries keep returning. */
 const FORGET_MS = 600_000;
 const ALONE_MS = 300_000;
+const HOLDING_MS = 30_000;
 
 export interface ActiveDestinationsOptions {
   readonly settings: AdmissionSettings;
@@ -34,6 +35,8 @@ export interface ActiveDestination {
   readonly admission: DestinationAdmission<CheckedDelivery>;
   /** When the destination was last used, on the monotonic clock. */
   usedMs: number;
+  /** When a request of the destination last began or ended, on the monotonic clock. */
+  requestedMs: number;
   /** The destination's newest revision that this process saw. */
   revision: number;
   /** How many requests of last attempts have not ended (J5 of `admission.ts`). */
@@ -94,6 +97,16 @@ export class ActiveDestinations {
     return counts;
   }
 
+  /**
+   * Whether records wait for the destination's room or answer, while it is alive: a request of it began or ended lately.
+   * A request whose end was lost keeps nothing held.
+   */
+  isHolding(destinationId: string, nowMs: number): boolean {
+    const active = this.#byId.get(destinationId);
+    if (active === undefined || nowMs - active.requestedMs > HOLDING_MS) return false;
+    return active.admission.waiting > 0 || active.admission.hasUnsettled;
+  }
+
   /** The state of each active destination, for its metrics. */
   *states(): Iterable<readonly [string, DestinationState]> {
     for (const [id, { admission, retryBacklog }] of this.#byId) {
@@ -122,7 +135,14 @@ export class ActiveDestinations {
       rememberedLimitOf,
       this.#usualCost,
     );
-    return { admission, usedMs: nowMs, revision: -1, reserved: 0, retryBacklog: 0 };
+    return {
+      admission,
+      usedMs: nowMs,
+      requestedMs: Number.NEGATIVE_INFINITY,
+      revision: -1,
+      reserved: 0,
+      retryBacklog: 0,
+    };
   }
 
   /** J2. */

@@ -151,6 +151,7 @@ export class Admission implements AttemptFeedback {
   ended(permit: DeliveryPermit, index: number, end: RequestEnd, answerMs: number): void {
     const nowMs = this.#options.clock.monotonicMs();
     const active = this.#destinations.use(permit.request.destination.id, nowMs);
+    active.requestedMs = nowMs;
     permit.lines[index]?.health.ended(end, permit.wasProbe(index), nowMs, answerMs);
     if (permit.isLast) active.reserved -= 1;
     if (active.admission.waiting === 0) return;
@@ -222,6 +223,7 @@ export class Admission implements AttemptFeedback {
       this.#cancel(permit);
       this.#admitAgain(request);
     } else {
+      this.#destinations.use(request.destination.id, permit.startedMs).requestedMs = permit.startedMs;
       this.#noteFirstAttempt(permit);
       this.#options.attempts.start(permit, this);
     }
