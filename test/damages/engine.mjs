@@ -246,6 +246,11 @@ export const ENGINE = [
     "const retries = settlement.retries.map((part) => {",
     "const retries = settlement.retries.slice(1).map((part) => {",
   ),
+  damagesOf(`${CORE}/delivery/carried-moments.ts`, `${CORE}/delivery/carried-moments.test.ts`)(
+    "W5: a Retry-After is as long as the reader's clock is behind",
+    "if (behindMs <= 0) return progress;",
+    "return progress;",
+  ),
   dueGate("W6: second copies of republished records are sent", "return seen !== place;", "return false;"),
   table(
     "T2: a table passes over tombstones",

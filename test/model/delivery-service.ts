@@ -134,6 +134,7 @@ function consumersOf({ owner, installation, codecs, onFailure }: ServiceParts, {
     topics: { names: NAMES, deliveryCodec: codecs.delivery, retryTopics: RETRY_TOPICS, acceptedLosses: [] },
     windowRecords: scenario.windowRecords,
     timing: TIMING,
+    clock: SYSTEM_CLOCK,
     metrics: METRICS,
     run: (task) => {
       const { record, item } = task;

@@ -117,6 +117,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     topics,
     windowRecords: options.windowRecords ?? DEFAULT_WINDOW_RECORDS,
     timing: options.timing ?? {},
+    clock,
     metrics,
     run: (task) => intake.run(task),
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),

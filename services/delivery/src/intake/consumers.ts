@@ -8,6 +8,7 @@ import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/top
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { OriginOfDelivery } from "@posthaste/core/delivery/origin";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
+import type { Clock } from "@posthaste/core/time";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createWindowedConsumer } from "@posthaste/kafka/consumer/consumer";
 import type {
@@ -21,7 +22,7 @@ import type {
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { DeliveryMetrics } from "../metrics.ts";
 import { createEventLoopLoad } from "./event-loop-load.ts";
-import { type IncomingDelivery, readDelivery } from "./incoming-delivery.ts";
+import { type IncomingDelivery, type Return, readDelivery } from "./incoming-delivery.ts";
 import { originCheckpoint } from "./origin-checkpoint.ts";
 
 const WINDOW_BYTES = 16 * 1024 * 1024;
@@ -45,6 +46,7 @@ export interface ConsumersOptions {
   /** How many records the window of one partition holds. */
   readonly windowRecords: number;
   readonly timing: Partial<ConsumerTiming>;
+  readonly clock: Pick<Clock, "nowMs">;
   readonly metrics: DeliveryMetrics;
   /** Starts the work on a record whose turn in its lane has come. */
   readonly run: (task: Task<IncomingDelivery>) => void;
@@ -79,15 +81,16 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     acceptedLosses,
     outOfRangeAdvice: OUT_OF_RANGE_ADVICE,
   } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
-  const takeFrom = (isRetry: boolean) => (record: IncomingRecord, window: PartitionWindow) =>
-    readDelivery(deliveryCodec, record, isRetry, (destinationId) => options.deferralOnArrival(destinationId, window));
+  const retryDelayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
+  const read = (record: IncomingRecord, window: PartitionWindow, returned: Return | null) =>
+    readDelivery(deliveryCodec, record, returned, (destinationId) => options.deferralOnArrival(destinationId, window));
   return {
     firstAttempts: createWindowedConsumer<IncomingDelivery, OriginOfDelivery>(connection, {
       ...shared,
       groupId: names.deliveryGroup,
       topics: [names.deliveries],
       workingSet: { ...workingSet, isHeldUp },
-      take: takeFrom(false),
+      take: (record, window) => read(record, window, null),
       checkpoint: originCheckpoint(metrics),
       onRepeat: () => metrics.repeats.inc({ kind: "origin" }),
     }),
@@ -97,8 +100,9 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
       ...shared,
       groupId: names.retryGroup,
       topics: retryTopics,
-      take: takeFrom(true),
-      delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
+      take: (record, window) =>
+        read(record, window, { delayMs: retryDelayOf(record.topic), nowMs: options.clock.nowMs() }),
+      delayMsOf: retryDelayOf,
       onReleased: (topic, latenessMs) => metrics.retryLateness.observe({ topic }, latenessMs / 1000),
     }),
   };

@@ -1,7 +1,8 @@
 /** A delivery as intake reads it from a record of the deliveries topic or of a retry topic. */
 
 import type { Codec } from "@posthaste/contracts/codec";
-import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
+import { decodeProgress, headerText, REPUBLISHED_FROM_HEADER, republishedAtMs } from "@posthaste/contracts/headers";
+import { boundMoments } from "@posthaste/core/delivery/carried-moments";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { NO_TOPIC_GENERATION } from "@posthaste/core/delivery/origin";
 import { PosthasteError } from "@posthaste/core/errors";
@@ -30,13 +31,22 @@ export interface IncomingDelivery {
 /** Returns why admission defers every delivery of a destination that arrives now; null when admission takes them. */
 export type DeferralOnArrival = (destinationId: string) => DeferralCause | null;
 
-/** Reads a record; throws for a bug of the codec alone. */
+/** The return of a record from a retry topic. */
+export interface Return {
+  /** The delay of the topic, in ms. */
+  readonly delayMs: number;
+  /** When the record is read, in ms since the epoch. */
+  readonly nowMs: number;
+}
+
+/** Reads a record; `returned` is null for one of the deliveries topic. Throws for a bug of the codec alone. */
 export function readDelivery(
   codec: Codec<Delivery>,
   record: IncomingRecord,
-  isRetry: boolean,
+  returned: Return | null,
   deferralOnArrival: DeferralOnArrival,
 ): IncomingDelivery {
+  const isRetry = returned !== null;
   const read = decodeOrReason(codec, record.value);
   const unreadable = read instanceof PosthasteError ? read : null;
   const delivery = read instanceof PosthasteError ? null : read;
@@ -45,9 +55,15 @@ export function readDelivery(
   return {
     delivery,
     unreadable,
-    progress: hasProgress ? decodeProgress(record.headers) : NO_PROGRESS,
+    progress: hasProgress ? readProgress(record, returned) : NO_PROGRESS,
     isRetry,
     republishedFrom: isRetry ? headerText(record.headers, REPUBLISHED_FROM_HEADER) : undefined,
     deferralOnArrival: delivery === null ? null : deferralOnArrival(delivery.destinationId),
   };
+}
+
+function readProgress({ headers }: IncomingRecord, returned: Return | null): DeliveryProgress {
+  const progress = decodeProgress(headers);
+  if (returned === null) return progress;
+  return boundMoments(progress, { republishedAtMs: republishedAtMs(headers), ...returned });
 }
