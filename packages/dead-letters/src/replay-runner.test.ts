@@ -1,8 +1,9 @@
 import type { RecordedProgress } from "@posthaste/contracts/replay-codec";
+import { SILENT_LOG } from "@posthaste/core/log";
 import { claimProgress, NONE_SKIPPED } from "@posthaste/core/replay/replay";
 import type { ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import { describe, expect, it } from "vitest";
-import { dueReplays, isOver } from "./replay-runner.ts";
+import { dueReplays, isOver, removeOver } from "./replay-runner.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PLAN: ReplayPlan = {
@@ -54,4 +55,33 @@ describe("what is over (RR3)", () => {
     expect(isOver({ plan, progress: undefined }, 28 * DAY_MS)).toBe(false);
     expect(isOver({ plan, progress: undefined }, 28 * DAY_MS + 5)).toBe(true);
   });
+
+  it("is removed though one of it cannot be, which is told when the rest is done", async () => {
+    const { removed, removing } = remove(["first", "stuck", "last"]);
+    await expect(removing).rejects.toThrow("no broker");
+    expect(removed).toEqual(["first", "last", "left progress"]);
+  });
+
+  it("is removed no further once another process leads", async () => {
+    const leading = new AbortController();
+    const { removed, removing } = remove(["first", "last"], leading);
+    leading.abort();
+    await removing;
+    expect(removed).toEqual(["first"]);
+  });
 });
+
+/** Removes plans that are over, of which "stuck" cannot be removed. */
+function remove(ids: readonly string[], leading = new AbortController()) {
+  const removed: string[] = [];
+  const store = {
+    plans: () => ids.map((id) => ({ id, createdAtMs: 0, plan: PLAN, progress: undefined })),
+    remove: async (id: string) => {
+      if (id === "stuck") throw new Error("no broker");
+      return removed.push(id) > 0;
+    },
+    removeLeftProgress: async () => void removed.push("left progress"),
+  };
+  const clock = { nowMs: () => 1000, monotonicMs: () => 0 };
+  return { removed, removing: removeOver({ store, clock, log: SILENT_LOG }, leading.signal) };
+}

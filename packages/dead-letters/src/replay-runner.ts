@@ -83,7 +83,7 @@ export class ReplayRunner {
   /** RR2. */
   async stop(): Promise<void> {
     this.#forget();
-    this.#turn.end();
+    this.#turn.close();
     await withDeadline(this.#working, STOP_MS, "ending a replay").catch(() => undefined);
     await this.#consumer.stop();
   }
@@ -154,15 +154,29 @@ export class ReplayRunner {
   }
 }
 
-/** RR3: removes the plans that are over, and the progress of replays whose plan is gone. */
-export async function removeOver({ store, clock, log }: Pick<ReplayRunnerOptions, "store" | "clock" | "log">) {
+/**
+ * RR3: removes the plans that are over, and the progress of replays whose plan is gone; no more once `signal` is aborted.
+ * One that cannot be removed holds up no other; rejects then, when the rest is done.
+ */
+export async function removeOver({ store, clock, log }: RemovalOptions, signal: AbortSignal): Promise<void> {
   const nowMs = clock.nowMs();
+  const failures: unknown[] = [];
   for (const held of [...store.plans()]) {
+    if (signal.aborted) return;
     if (!isOver(held, nowMs)) continue;
-    const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
-    if (isGone) log.info({ event: "replay_removed", replayId: held.id });
+    try {
+      const isGone = await store.remove(held.id, (now) => isOver(now, nowMs));
+      if (isGone) log.info({ event: "replay_removed", replayId: held.id });
+    } catch (error) {
+      failures.push(error);
+    }
   }
   await store.removeLeftProgress((progress) => hasEndedBefore(progress, nowMs - REPLAY_KEEP_MS));
+  if (failures.length > 0) throw failures[0];
+}
+
+interface RemovalOptions extends Pick<ReplayRunnerOptions, "clock" | "log"> {
+  readonly store: Pick<ReplayRunnerOptions["store"], "plans" | "remove" | "removeLeftProgress">;
 }
 
 /** RR1: the replays that a runner has something to do for, in the order in which they were started. */

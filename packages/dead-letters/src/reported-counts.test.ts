@@ -10,6 +10,8 @@ const COUNT: PlanCounting = {
 };
 const OWN: PlanCounting = { ...COUNT, purpose: "purge" };
 
+const LEADING = new AbortController().signal;
+
 let nowMs: number;
 let written: (readonly [string, readonly PlanCounting[] | undefined])[];
 
@@ -45,11 +47,11 @@ it("CT2: of a process that is silent nothing is told, and what it left is remove
   expect(reported.all()).toHaveLength(1);
   nowMs = 10_000;
   expect(reported.all()).toEqual([]);
-  await reported.removeLeft();
+  await reported.removeLeft(LEADING);
   expect(written).toEqual([]);
   reported.note("counting:b", [COUNT]);
   nowMs = 60_000;
-  await reported.removeLeft();
+  await reported.removeLeft(LEADING);
   expect(written).toEqual([["counting:a", undefined]]);
 });
 
@@ -58,7 +60,7 @@ it("CT2: what stood there when this process began is of nobody until it is heard
   reported.note("counting:a", [COUNT]);
   reported.caughtUp();
   expect(reported.all()).toEqual([]);
-  await reported.removeLeft();
+  await reported.removeLeft(LEADING);
   expect(written).toEqual([["counting:a", undefined]]);
   reported.note("counting:a", [COUNT]);
   expect(reported.all()).toHaveLength(1);

@@ -87,11 +87,14 @@ export class ReportedCounts {
     }
   }
 
-  /** CT2. A process that still counts writes its record again within a second. */
-  async removeLeft(): Promise<void> {
+  /** CT2. A process that still counts writes its record again within a second. Ends early once `signal` is aborted. */
+  async removeLeft(signal: AbortSignal): Promise<void> {
     const leftMs = this.#options.clock.monotonicMs() - LEFT_MS;
     const left = [...this.#seen].filter(([, { atMs }]) => atMs <= leftMs);
-    for (const [key] of left) await this.#options.store().writeCounting(key, undefined);
+    for (const [key] of left) {
+      if (signal.aborted) return;
+      await this.#options.store().writeCounting(key, undefined);
+    }
   }
 
   /** Resolves when the writes under way have ended. */

@@ -79,3 +79,12 @@ it("TN2: what runs is told when the partition is given up, without a rebalance t
   turn.end();
   expect([owning.aborted, wasSignalled(run), turn.isOurs]).toEqual([true, [true], false]);
 });
+
+it("TN3: a partition that comes while the process ends begins nothing", () => {
+  const turn = new RunTurn();
+  const first = turn.begin();
+  turn.close();
+  const next = turn.begin();
+  turn.goOn();
+  expect([first.aborted, next.aborted, turn.isOurs, wasSignalled(startRun(turn))]).toEqual([true, true, false, []]);
+});

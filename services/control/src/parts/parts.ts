@@ -121,7 +121,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     ...{ connection, openCodec, names, destinations, readModel, clock, fail },
     deadLetters: (destinationId) => destinationDeadLetters.count(destinationId),
   });
-  leader.add("health", () => health.removeGone());
+  leader.add("health", (signal) => health.removeGone(signal));
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log },
   });

@@ -2,18 +2,17 @@
 
 import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { OpenCodec } from "@posthaste/contracts/codec";
-import { destinationHealthKey, processHealthKey, readHealthKey } from "@posthaste/contracts/health-keys";
+import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Freshness } from "@posthaste/core/freshness";
 import type { HealthRecord } from "@posthaste/core/health/health-record";
-import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
 import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
-import { createProducer, type Producer } from "@posthaste/kafka/producer/producer";
+import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { FlowMeter } from "./flow-meter.ts";
@@ -24,6 +23,7 @@ import { healthRoutes } from "./health-routes.ts";
 import { inProcess, viewHealthNow, viewWaiting } from "./health-view.ts";
 import { KnownHealth, type KnownHealthParts } from "./known-health.ts";
 import { ProcessClocks } from "./process-clocks.ts";
+import { removeGone } from "./remove-gone.ts";
 import { seriesRoutes } from "./series-routes.ts";
 import { statusRoutes } from "./status-routes.ts";
 
@@ -81,7 +81,7 @@ export interface OpenedHealth {
   /** Starts the timers. Call it when all tables have caught up. */
   start(): void;
   /** Removes the records of processes that are gone. One control process at a time does. */
-  removeGone(): Promise<void>;
+  removeGone(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       timers.push(setInterval(() => book.forgetOld(), FORGET_MS));
       timers.push(setInterval(() => changes.lookAtAll(), LOOK_MS));
     },
-    removeGone: () => removeGone(book.silentFor(GONE_MS), { producer, names, log: connection.log }),
+    removeGone: (signal) => removeGone(book.silentFor(GONE_MS), { producer, names, log: connection.log }, signal),
     close: async () => {
       for (const timer of timers) clearInterval(timer);
       flow.close();
@@ -149,27 +149,6 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       await producer.close();
     },
   };
-}
-
-interface RemovalParts {
-  readonly producer: Pick<Producer, "send">;
-  readonly names: Pick<TopicNames, "destinationHealth">;
-  readonly log: Log;
-}
-
-async function removeGone(
-  gone: ReadonlyMap<string, readonly string[]>,
-  { producer, names, log }: RemovalParts,
-): Promise<void> {
-  for (const [instance, destinationIds] of gone) {
-    const keys = destinationIds.map((id) => destinationHealthKey(id, instance));
-    const records = [...keys, processHealthKey(instance)].map((key) => ({
-      ...{ topic: names.destinationHealth, key },
-      value: null,
-    }));
-    await producer.send(records);
-    log.info({ event: "health_removed", instance, destinations: destinationIds.length });
-  }
 }
 
 function liveHealth(changes: HealthChanges, known: KnownHealth, fresh: () => Freshness): LiveHealth {

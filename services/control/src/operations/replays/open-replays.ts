@@ -107,8 +107,8 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
   const reading = { topic: names.deadLetters, codec: deadLetters };
   const planner = new Planner({ ...options, ...reading, judge, past, deadLetterTopic });
   const handlers = new ReplayHandlers({ ...options, store, planner, reported });
-  options.leader.add("replays", () => removeOver({ ...options, store }));
-  options.leader.add("counts", () => reported.removeLeft());
+  options.leader.add("replays", (signal) => removeOver({ ...options, store }, signal));
+  options.leader.add("counts", (signal) => reported.removeLeft(signal));
   const runner = new ReplayRunner({
     ...{ ...options, store, judge, deadLetters, deliveries, onFailure: fail },
     lead: (signal) => options.leader.lead(signal),
