@@ -1,13 +1,18 @@
 /**
  * The bytes of a body that comes in pieces. A piece is an object of some hundreds of bytes beside its own.
  *
- * GB1  A large piece is kept as it came, and so is the first, which mostly is the whole. Others are copied into blocks.
- *      So the reader keeps at most `heldBytes` and a few objects for each block.
+ * GB1  A piece of some size is kept as it came, and counts with its object: copying it costs more than that. So is the
+ *      first, which mostly is the whole. Others are copied into blocks. So the reader keeps little more than
+ *      `heldBytes`, however the body was cut.
  */
 
-/** A block's bytes, and from how many on a piece is kept as it came. */
+/** A block's bytes. */
 export const BLOCK_BYTES = 4 * 1024;
 const LEAST_BLOCK_BYTES = 1024;
+/** From how many bytes on a piece is kept as it came. */
+export const KEPT_BYTES = 512;
+/** What the object of a piece takes beside its bytes: 440 to 540 were measured. */
+const OBJECT_BYTES = 480;
 
 export class GatheredBytes {
   /** The blocks that take no more bytes. */
@@ -28,7 +33,8 @@ export class GatheredBytes {
 
   /** How many bytes more are held once the piece is added. */
   costOf({ length }: Buffer): number {
-    if (this.#isKept(length)) return length;
+    if (this.parts === 0) return length;
+    if (this.#isKept(length)) return length + OBJECT_BYTES;
     const free = this.#free();
     return length <= free ? 0 : this.#nextBlockBytes(length - free);
   }
@@ -64,7 +70,7 @@ export class GatheredBytes {
   }
 
   #isKept(length: number): boolean {
-    return this.parts === 0 || (length >= BLOCK_BYTES && length > this.#free());
+    return this.parts === 0 || (length >= KEPT_BYTES && length > this.#free());
   }
 
   #free(): number {

@@ -37,7 +37,7 @@ it.each<[string, IncomingHttpHeaders]>([
     const digits = "bytes" in body ? String(body.bytes).replaceAll(/(.)\1*/g, "$1") : "";
     expect(digits).toBe("0123456");
   }
-  expect(bodies.heldBytes).toBe(29 * READ_PIECE_BYTES);
+  expect(Math.floor(bodies.heldBytes / READ_PIECE_BYTES)).toBe(29);
 });
 
 /** More than two rounds have turns for, where turns are waited for. */
