@@ -38,11 +38,11 @@ it("what was mended, replayed and delivered needs nobody, and what died again ne
   const replay = async (matched: number) => {
     const planned = { destinationId, dryRun: true };
     const { plan } = await eventually(async () => {
-      const found = (await control.call("POST", "/v1/dead-letters/replay", planned)) as { plan: string };
+      const found = (await control.call("POST", "/v1/replays", planned)) as { plan: string };
       expect(found).toMatchObject({ matched });
       return found;
     }, ARRIVAL);
-    await control.call("POST", "/v1/dead-letters/replay", { plan });
+    await control.call("POST", "/v1/replays", { plan });
   };
 
   receiver.script(path, { status: 400 });

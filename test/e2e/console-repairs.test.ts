@@ -51,12 +51,12 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       const { control } = installation;
       const { destinationId } = endless;
       const plan = (await eventually(async () => {
-        const planned = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+        const planned = await control.call("POST", "/v1/replays", { destinationId, dryRun: true });
         expect(planned).toMatchObject({ matched: DEAD_LETTERS });
         return planned;
       }, ARRIVAL)) as { readonly plan: string };
       const asked = { plan: plan.plan, ratePerSecond: 0.001 };
-      const { id } = (await control.call("POST", "/v1/dead-letters/replay", asked)) as { readonly id: string };
+      const { id } = (await control.call("POST", "/v1/replays", asked)) as { readonly id: string };
       const stateOf = () => control.call("GET", `/v1/replays/${id}`);
       await eventually(async () => expect(await stateOf()).toMatchObject({ state: "running" }), ARRIVAL);
       return () => control.call("POST", `/v1/replays/${id}/cancel`);
@@ -214,13 +214,13 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     const call = { type: "track", userId: "ada", event: "Kept", messageId: "kept-0123456789" };
     expect(await sendOne(system.ingestUrl, writeKey, call)).toBe(200);
     const planned = (await eventually(async () => {
-      const plan = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+      const plan = await control.call("POST", "/v1/replays", { destinationId, dryRun: true });
       expect(plan).toMatchObject({ matched: 1 });
       return plan;
     }, ARRIVAL)) as { readonly plan: string };
     const made = async (made: string, body: object) =>
       ((await control.call("POST", `/v1/${made}`, body)) as { readonly id: string }).id;
-    const replay = await made("dead-letters/replay", { plan: planned.plan });
+    const replay = await made("replays", { plan: planned.plan });
     const audience = await made("audiences", { name: "Kept", sourceId });
     const deletion = await made("deletions", { userId: "ada", sourceIds: [sourceId] });
     await made("test-receivers", {});

@@ -32,12 +32,12 @@ it("a replay that the API takes waits for a process with jobs, which serves no A
   expect(await sendBatch(system.ingestUrl, writeKey, [call])).toBe(200);
   const { plan } = await eventually(async () => {
     const planned = { destinationId, dryRun: true };
-    const found = (await control.call("POST", "/v1/dead-letters/replay", planned)) as { readonly plan: string };
+    const found = (await control.call("POST", "/v1/replays", planned)) as { readonly plan: string };
     expect(found).toMatchObject({ matched: 1 });
     return found;
   }, ARRIVAL);
   receiver.script(path, { status: 200 });
-  const { id } = (await control.call("POST", "/v1/dead-letters/replay", { plan })) as { readonly id: string };
+  const { id } = (await control.call("POST", "/v1/replays", { plan })) as { readonly id: string };
   expect(await control.call("GET", `/v1/replays/${id}`)).toMatchObject({ state: "waiting", replayed: 0 });
 
   await jobs.start();

@@ -155,7 +155,7 @@ describe("within the retry window", () => {
     receiver.script(owed, { status: 200 });
     const [before, unanswered] = [receiver.requestsTo(owed).length, await countUnanswered(installation)];
     await eventually(async () => {
-      const { matched } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })) as {
+      const { matched } = (await control.call("POST", "/v1/replays", { destinationId })) as {
         matched: number;
       };
       expect(matched).toBe(1);

@@ -79,12 +79,12 @@ describe("with nothing but what is its own", () => {
     await send(route.writeKey, track("refused"));
     const { destinationId } = route;
     await eventually(async () => {
-      const answer = await control.call("POST", "/v1/dead-letters/replay", { destinationId, dryRun: true });
+      const answer = await control.call("POST", "/v1/replays", { destinationId, dryRun: true });
       expect(answer).toMatchObject({ id: null, matched: 1 });
     }, ARRIVAL);
     receiver.script(route.path, { status: 200 });
     const { id: unaffected } = await control.createSource("suppressed");
-    await control.call("POST", "/v1/dead-letters/replay", { destinationId });
+    await control.call("POST", "/v1/replays", { destinationId });
     await control.call("POST", "/v1/deletions", { userId: "user", sourceIds: [route.sourceId] });
     await control.call("POST", "/v1/deletions", { userId: "other", sourceIds: [unaffected], suppress: true });
     const { id: audienceId } = (await control.call("POST", "/v1/audiences", {
@@ -263,7 +263,7 @@ describe("with nothing but what is its own", () => {
       async () => {
         // A plan wakes the runner, which removes; control says of no process that it is gone in its first minute, which
         // the tests before this one have taken some of.
-        await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+        await control.call("POST", "/v1/replays", { dryRun: true });
         const written = (await authorizations()).filter(({ operation }) => operation === "WRITE").map(keyOf);
         expect(written).toContain(`posthaste-control WRITE Topic:LITERAL:${names.destinationHealth}`);
       },

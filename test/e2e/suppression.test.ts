@@ -129,7 +129,7 @@ describe("a suppressed user with events in every place", () => {
       expect(list.data.map(({ reason }) => reason)).toEqual(dropped.map(() => "suppressed"));
       expect(list.leftOut).toEqual({ suppressed: 1, purged: 0 });
     }, ARRIVAL);
-    const replay = await control.call("POST", "/v1/dead-letters/replay", { destinationId: route.destinationId });
+    const replay = await control.call("POST", "/v1/replays", { destinationId: route.destinationId });
     expect(replay).toMatchObject({ id: null, matched: 0, leftOut: { suppressed: 5 } });
     await eventually(async () => {
       const { states } = (await control.call("GET", `/v1/deletions/${answer.id}`)) as { states: object };

@@ -121,7 +121,7 @@ function rateOf(fromMs: number, toMs: number): number {
 
 async function planOf(client: ControlClient, route: Route, ratePerSecond: number): Promise<ReplayAnswer> {
   const body = { destinationId: route.destinationId, dryRun: true, ratePerSecond };
-  return (await eventually(() => client.call("POST", "/v1/dead-letters/replay", body), PATIENCE)) as ReplayAnswer;
+  return (await eventually(() => client.call("POST", "/v1/replays", body), PATIENCE)) as ReplayAnswer;
 }
 
 it(
@@ -133,7 +133,7 @@ it(
     const plan = await planOf(other.client, route, RATE);
     expect(plan.matched).toBe(DEAD_LETTERS);
     await write(route, "late", LATE);
-    const { id } = (await other.client.call("POST", "/v1/dead-letters/replay", { plan: plan.plan })) as ReplayAnswer;
+    const { id } = (await other.client.call("POST", "/v1/replays", { plan: plan.plan })) as ReplayAnswer;
     const late = write(route, "later", LATE);
     // The sent ones, not the arrived ones: where delivery is slower than the replay nothing would be left to take over.
     await eventually(async () => {
@@ -178,7 +178,7 @@ it(
     await write(route, "cancelled", DEAD_LETTERS);
     const [, other] = await findRunner();
     const { plan } = await planOf(other.client, route, SLOW_RATE);
-    await other.client.call("POST", "/v1/dead-letters/replay", { plan });
+    await other.client.call("POST", "/v1/replays", { plan });
     await eventually(() => expect(receiver.requestsTo(route.path).length).toBeGreaterThan(SLOW_RATE / 2), PATIENCE);
     const askedAtMs = performance.now();
     await other.client.call("POST", `/v1/replays/${plan}/cancel`);

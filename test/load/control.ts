@@ -76,7 +76,7 @@ async function measure(prepared: Prepared) {
 /** Each job resolves once it is under way, with a function that ends it. */
 const JOBS: Readonly<Record<string, (prepared: Prepared) => Promise<() => Promise<void>>>> = {
   replay: async ({ installation: { control }, destinationId }) => {
-    const { id } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })) as { id: string };
+    const { id } = (await control.call("POST", "/v1/replays", { destinationId })) as { id: string };
     return async () => {
       const { replayed } = (await control.call("GET", `/v1/replays/${id}`)) as { replayed: number };
       console.log(`  ${replayed} of ${JOB_SIZE} dead letters were replayed by the end of the calls`);

@@ -103,7 +103,7 @@ async function main(): Promise<boolean> {
     }
     if (!(await tellEqualRows(folder))) isWithin = false;
     const startedMs = performance.now();
-    const plan = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+    const plan = await control.call("POST", "/v1/replays", { dryRun: true });
     const { matched } = plan as { matched: number };
     const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
     console.log(`a plan: ${seconds} s, ${matched} counted: ${verdict(matched === DEAD_LETTERS)}`);

@@ -88,7 +88,7 @@ async function tellPlans({ control }: Installation, figures: Figures): Promise<v
   ];
   for (const { name, filter, of } of plans) {
     const startedMs = performance.now();
-    const answer = await control.call("POST", "/v1/dead-letters/replay", { ...filter, dryRun: true });
+    const answer = await control.call("POST", "/v1/replays", { ...filter, dryRun: true });
     const value = performance.now() - startedMs;
     const { matched, leftOut } = answer as { matched: number; leftOut: { destinationRemoved: number } };
     // Their destinations are no more, which a plan says too.

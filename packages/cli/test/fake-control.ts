@@ -30,7 +30,7 @@ export async function startFakeControl(): Promise<FakeControl> {
   return {
     url: receiver.url,
     get requests() {
-      return receiver.requests.filter(({ path }) => path !== "/v1/dead-letters/counting");
+      return receiver.requests.filter(({ path }) => path !== "/v1/replays/counting");
     },
     script: (call, answer, status = 200) => {
       answers.set(call, () => ({ status, body: answer === undefined ? "" : JSON.stringify(answer) }));

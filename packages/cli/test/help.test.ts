@@ -95,7 +95,7 @@ describe("help", () => {
     control.script("GET /v1/dead-letters/3%3A1042", document);
     control.script("GET /v1/dead-letters/export", document);
     const replay = "rpl_4k2v8m1n0p3q5r7s";
-    control.script("POST /v1/dead-letters/replay", { id: replay, plan: replay, matched: 1 }, 202);
+    control.script("POST /v1/replays", { id: replay, plan: replay, matched: 1 }, 202);
     control.script("POST /v1/dead-letters/purge", { id: replay, plan: replay, matched: 1 }, 202);
     const done = { id: replay, state: "done", matched: 1, replayed: 1, endedAt: "now" };
     control.script("GET /v1/replays", { data: [done], nextCursor: null });

@@ -17,7 +17,7 @@ const calls = (): string[] => command.control.requests.map(({ method, path }) =>
 
 /** A plan of two, and a replay that ends at the second look in `state`. */
 function scriptReplay(state: string, matched = 2): void {
-  command.control.scriptRequest("POST /v1/dead-letters/replay", ({ body }) => {
+  command.control.scriptRequest("POST /v1/replays", ({ body }) => {
     const { dryRun = false } = JSON.parse(body.toString());
     const leftOut = { deliveredSince: 41, suppressed: 2, purged: 0 };
     const counts = [{ destinationId: "dst_1", count: matched }];
@@ -119,7 +119,7 @@ describe("a replay of dead letters", () => {
     expect([code, stderr]).toEqual([expected, expect.stringContaining(said)]);
     expect(stdout).toContain("replayed\t2\n");
     expect(calls().slice(1)).toEqual([
-      ...["POST /v1/dead-letters/replay", "POST /v1/dead-letters/replay"],
+      ...["POST /v1/replays", "POST /v1/replays"],
       ...["GET /v1/replays/rpl_1", "GET /v1/replays/rpl_1"],
     ]);
     expect(JSON.parse(command.control.requests[2]?.body.toString() ?? "")).toEqual({ plan: "rpl_1", ratePerSecond: 7 });
@@ -129,13 +129,13 @@ describe("a replay of dead letters", () => {
     scriptReplay("done");
     const { code, stderr } = await posthaste(["dead-letters", "replay", "--plan", "rpl_1", "--no-wait", "--yes"]);
     expect([code, stderr]).toEqual([0, expect.stringContaining("posthaste replays cancel rpl_1   stops it\n")]);
-    expect(calls()).toEqual(["GET /v1/replays/rpl_1", "POST /v1/dead-letters/replay", "GET /v1/replays/rpl_1"]);
+    expect(calls()).toEqual(["GET /v1/replays/rpl_1", "POST /v1/replays", "GET /v1/replays/rpl_1"]);
     const both = await posthaste(["dead-letters", "replay", "--plan", "rpl_1", "--reason", "suppressed"]);
     expect([both.code, both.stderr]).toEqual([2, "posthaste: --plan says which dead letters: name it alone\n"]);
   });
 
   it("is not asked about when none would be sent again", async () => {
-    command.control.script("POST /v1/dead-letters/replay", { id: null, plan: null, matched: 0 }, 202);
+    command.control.script("POST /v1/replays", { id: null, plan: null, matched: 0 }, 202);
     const { code, stderr } = await posthaste(["dead-letters", "replay"]);
     expect([code, stderr]).toEqual([3, "nothing matches\n"]);
   });

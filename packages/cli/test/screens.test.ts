@@ -58,7 +58,7 @@ beforeEach(() => {
   });
   replayed = 0;
   control.script("GET /v1/destinations/dst_1", { id: "dst_1", name: "Acme CRM" });
-  control.scriptRequest("POST /v1/dead-letters/replay", ({ body }) => {
+  control.scriptRequest("POST /v1/replays", ({ body }) => {
     const isStart = JSON.parse(String(body)).plan !== undefined;
     return { status: 202, body: JSON.stringify(isStart ? { ...PLAN, id: "rpl_1" } : PLAN) };
   });

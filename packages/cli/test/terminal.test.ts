@@ -124,7 +124,7 @@ describe("on a terminal", () => {
   it("more than ten thousand dead letters are sent again when the destination's name was typed", async () => {
     const counts = [{ destinationId: "dst_1", count: 10_001 }];
     const planned = { id: null, plan: "rpl_1", matched: 10_001, counts };
-    control.script("POST /v1/dead-letters/replay", planned, 202);
+    control.script("POST /v1/replays", planned, 202);
     control.script("GET /v1/destinations/dst_1", { id: "dst_1", name: "Acme CRM" });
     const replay = ["dead-letters", "replay", "--destination-id", "dst_1"];
     const no = await onTerminal(replay, { answer: "yes" });

@@ -24,6 +24,7 @@ interface Content {
 }
 
 interface Operation {
+  readonly deprecated?: boolean;
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
@@ -45,9 +46,11 @@ export function apiTypes({ paths, components }: ApiDocument): string {
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
   );
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(
-      ([method, operation]) => `  ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${operationType(operation)};`,
-    ),
+    Object.entries(methods)
+      .filter(([, { deprecated = false }]) => !deprecated)
+      .map(
+        ([method, operation]) => `  ${JSON.stringify(`${method.toUpperCase()} ${path}`)}: ${operationType(operation)};`,
+      ),
   );
   return [
     "// Made from openapi.json by `npm run console:api`; not to be edited.",

@@ -5,10 +5,10 @@ import { NAMED } from "./pages/replay.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
 import { axeFaults } from "./story.ts";
 
-const PLAN = exampleOf("POST /v1/dead-letters/replay").body as { readonly plan: string };
+const PLAN = exampleOf("POST /v1/replays").body as { readonly plan: string };
 const RUNNING = exampleOf("GET /v1/replays/{id}").body as { readonly id: string; readonly matched: number };
-const REPLAY = "POST /v1/dead-letters/replay";
-const COUNTING = "GET /v1/dead-letters/counting";
+const REPLAY = "POST /v1/replays";
+const COUNTING = "GET /v1/replays/counting";
 const review = "/replay?destinationId=dst_4k2v8m1n0p3q5r7s&reason=window_expired";
 
 const bodies = (operation: string) =>

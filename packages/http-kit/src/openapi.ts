@@ -76,7 +76,8 @@ interface Described {
 function describeOperation(route: Route, { need, example }: Described): Json {
   const { answer, body, upload } = route;
   return {
-    operationId: route.operation,
+    operationId: route.isDeprecated ? `${route.operation}Before` : route.operation,
+    ...(route.isDeprecated && { deprecated: true }),
     summary: route.summary,
     ...(typeof need !== "string" && { description: `For a dry run the scope ${need.dryRun} is enough.` }),
     security: need === "none" ? [] : scopesOf(need).map((scope) => ({ token: [scope] })),

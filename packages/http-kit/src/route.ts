@@ -147,6 +147,8 @@ export interface Route {
     readonly streams: readonly string[];
   };
   readonly refusals: readonly ProblemKind[];
+  /** True at a path of an earlier release, which goes with the next one. */
+  readonly isDeprecated: boolean;
   /** Checks the input, does the work, and answers with the fields that the answer's schema names and no others. */
   readonly run: (request: RouteRequest) => Promise<unknown>;
 }
@@ -175,6 +177,7 @@ export function defineRoute<
       streams: answer.streams ?? [],
     },
     refusals: definition.refusals ?? [],
+    isDeprecated: false,
     run: async (request) => {
       // The router matched the path, so its parameters are there.
       const params = request.params as PathParams<Path>;
@@ -199,4 +202,16 @@ export function defineRoute<
         : reported(result);
     },
   };
+}
+
+/** The routes, and those of them that had another path in the release before at that path too, by their operations. */
+export function withFormerPaths(
+  routes: readonly Route[],
+  formerPaths: Readonly<Record<string, string>>,
+): readonly Route[] {
+  const former = routes.flatMap((route) => {
+    const path = formerPaths[route.operation];
+    return path === undefined ? [] : [{ ...route, path, isDeprecated: true }];
+  });
+  return [...routes, ...former];
 }

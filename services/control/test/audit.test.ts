@@ -133,11 +133,11 @@ it("every operation that changes something is told of, and none of them with a s
   await writer.deadLetters([deadLetterAt(1, { destinationId: id }), deadLetterAt(2, { destinationId: id })]);
   const slow = { destinationId: id, ratePerSecond: 0.001 };
   const replay = await eventually(async () => {
-    const { body } = await one.call("POST", "/v1/dead-letters/replay", { ...slow, dryRun: true });
+    const { body } = await one.call("POST", "/v1/replays", { ...slow, dryRun: true });
     expect(body.plan).toMatch(/^rpl_/);
     return body.plan;
   });
-  await ask("replayDeadLetters", "POST", "/v1/dead-letters/replay", { plan: replay });
+  await ask("replayDeadLetters", "POST", "/v1/replays", { plan: replay });
   await ask("pauseReplay", "POST", `/v1/replays/${replay}/pause`);
   await ask("resumeReplay", "POST", `/v1/replays/${replay}/resume`);
   await ask("cancelReplay", "POST", `/v1/replays/${replay}/cancel`);

@@ -167,11 +167,11 @@ describe("a purge", () => {
 
   it("needs a plan of its own", async () => {
     expect((await purge({ userId: "user-7" })).status).toBe(400);
-    const replay = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true });
+    const replay = await control.call("POST", "/v1/replays", { dryRun: true, again: true });
     expect(replay.body.plan).toBeNull();
     const dry = (await purge({ reason: "window_expired", dryRun: true })).body;
     expect(dry).toMatchObject({ id: null, matched: 3, bytesKeptUntil: null });
-    expect((await control.call("POST", "/v1/dead-letters/replay", { plan: dry.plan })).status).toBe(409);
+    expect((await control.call("POST", "/v1/replays", { plan: dry.plan })).status).toBe(409);
     expect((await control.call("GET", `/v1/replays/${dry.plan}`)).status).toBe(404);
   });
 
@@ -197,7 +197,7 @@ describe("a purge", () => {
     expect((await linesOf("")).map(({ place }) => place)).toEqual(["1:1"]);
     expect((await control.call("GET", "/v1/dead-letters/groups")).body.data).toHaveLength(1);
     expect((await control.call("GET", "/v1/dead-letters/0:0")).status).toBe(404);
-    const replay = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true });
+    const replay = await control.call("POST", "/v1/replays", { dryRun: true, again: true });
     expect(replay.body.leftOut).toMatchObject({ purged: 3, destinationRemoved: 1 });
     expect((await purge({ userId: "user-7", dryRun: true })).body).toMatchObject({
       matched: 1,

@@ -48,7 +48,7 @@ it("has nothing of what was planned, purged or replayed in the old one", async (
   await addDeadLetters("old", 6);
   await eventually(async () => expect(await listed()).toHaveLength(6));
   const replayed = await plan("replay", { messageIds: ["old-0", "new-0"] });
-  await control.call("POST", "/v1/dead-letters/replay", { plan: replayed.plan });
+  await control.call("POST", "/v1/replays", { plan: replayed.plan });
   await eventually(async () => {
     expect((await control.call("GET", `/v1/replays/${replayed.plan}`)).body).toMatchObject({ state: "done" });
   });
@@ -66,7 +66,7 @@ it("has nothing of what was planned, purged or replayed in the old one", async (
     async () => expect((await listed()).sort()).toEqual(Array.from({ length: 8 }, (_, n) => `new-${n}`)),
     PATIENCE,
   );
-  await control.call("POST", "/v1/dead-letters/replay", { plan: left.plan });
+  await control.call("POST", "/v1/replays", { plan: left.plan });
   await eventually(async () => {
     const { body } = await control.call("GET", `/v1/replays/${left.plan}`);
     expect(body).toMatchObject({ state: "failed", replayed: 0, endedAt: expect.any(String) });

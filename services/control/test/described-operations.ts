@@ -1,4 +1,4 @@
-/** The operations that `/openapi.json` describes. */
+/** The operations that `/openapi.json` describes, each at its present path. */
 import { readOpenApi, type TestControl } from "./control.ts";
 
 interface Exampled {
@@ -7,6 +7,7 @@ interface Exampled {
 
 export interface DescribedOperation {
   readonly operationId: string;
+  readonly deprecated?: boolean;
   readonly method: string;
   readonly path: string;
   readonly security: readonly { readonly token: readonly string[] }[];
@@ -18,6 +19,8 @@ export interface DescribedOperation {
 export async function describedOperations(control: TestControl): Promise<readonly DescribedOperation[]> {
   const { paths } = (await readOpenApi(control)).body;
   return Object.entries<Record<string, Omit<DescribedOperation, "method" | "path">>>(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+    Object.entries(methods)
+      .filter(([, { deprecated }]) => deprecated !== true)
+      .map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
   );
 }

@@ -75,10 +75,10 @@ function makers(): Readonly<Record<string, () => Promise<string>>> {
       return deadLetter.place;
     });
   });
-  const ofLetters = async (operation: string, input: object) => {
+  const ofLetters = async (path: string, input: object) => {
     await place();
     const asked = { destinationId: await destination(), ...input };
-    return (await control.call("POST", `/v1/dead-letters/${operation}`, asked)).body;
+    return (await control.call("POST", path, asked)).body;
   };
   return {
     SOURCE: source,
@@ -86,9 +86,9 @@ function makers(): Readonly<Record<string, () => Promise<string>>> {
     PLACE: place,
     MESSAGE_ID: () => place().then(() => "message-1"),
     // So slow that it can still be paused.
-    REPLAY: async () => (await ofLetters("replay", { ratePerSecond: 0.001 })).id,
-    PLAN: async () => (await ofLetters("replay", { dryRun: true })).plan,
-    PURGE: async () => (await ofLetters("purge", { dryRun: true })).plan,
+    REPLAY: async () => (await ofLetters("/v1/replays", { ratePerSecond: 0.001 })).id,
+    PLAN: async () => (await ofLetters("/v1/replays", { dryRun: true })).plan,
+    PURGE: async () => (await ofLetters("/v1/dead-letters/purge", { dryRun: true })).plan,
     AUDIENCE: async () => idOf("/v1/audiences", { name: "Made", sourceId: await source() }),
     DELETION: () => idOf("/v1/deletions", { userId: "user-7" }),
     TOKEN: () => idOf("/v1/tokens", { name: "dashboard", scopes: ["read"] }),

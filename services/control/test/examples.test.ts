@@ -55,7 +55,7 @@ async function makeReplay(): Promise<string> {
   const destinationId = await makeDeadDestination();
   return eventually(async () => {
     // So slow that it can still be paused.
-    const { id } = await post("/v1/dead-letters/replay", { destinationId, ratePerSecond: 0.001 });
+    const { id } = await post("/v1/replays", { destinationId, ratePerSecond: 0.001 });
     expect(id).toMatch(/^rpl_/);
     return id;
   });

@@ -53,7 +53,7 @@ const failure = (atMs: number) => ({ atMs, outcome: "retryable", status: 503, er
  * Makes a plan of some dead letters. The runner then removes outdated records if its last look was a minute ago.
  */
 async function wakeRunner(): Promise<void> {
-  const { body } = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+  const { body } = await control.call("POST", "/v1/replays", { dryRun: true });
   expect(body.plan).toMatch(/^rpl_/);
 }
 

@@ -75,6 +75,20 @@ describe("a request that no route can take", () => {
   });
 });
 
+it("a replay is made, and counts are told, at the paths of the release before as at the present ones", async () => {
+  const ask = async (method: string, path: string, input?: object) => {
+    const { status, body } = await control.call(method, path, input);
+    return [status, Object.keys(body), body.matched, body.data];
+  };
+  const none = { destinationId: "dst_none", dryRun: true };
+  const made = await ask("POST", "/v1/replays", none);
+  expect(made).toEqual([202, expect.arrayContaining(["plan", "matched"]), 0, undefined]);
+  expect(await ask("POST", "/v1/dead-letters/replay", none)).toEqual(made);
+  const counting = await ask("GET", "/v1/replays/counting");
+  expect(counting).toEqual([200, expect.arrayContaining(["data", "asOf"]), undefined, []]);
+  expect(await ask("GET", "/v1/dead-letters/counting")).toEqual(counting);
+});
+
 describe("/openapi.json", () => {
   it("needs no token and names every operation with its answers", async () => {
     const { status, body: document } = await readOpenApi(control);
@@ -130,10 +144,12 @@ describe("/openapi.json", () => {
         "GET /v1/events/{messageId}/scan",
         "GET /v1/dead-letters",
         "GET /v1/dead-letters/counts",
+        "POST /v1/replays",
         "POST /v1/dead-letters/replay",
+        "GET /v1/dead-letters/counting",
         "GET /v1/dead-letters/export",
         "GET /v1/dead-letters/groups",
-        "GET /v1/dead-letters/counting",
+        "GET /v1/replays/counting",
         "GET /v1/dead-letters/{place}",
         "POST /v1/dead-letters/purge",
         "GET /v1/replays",
@@ -165,6 +181,9 @@ describe("/openapi.json", () => {
         "DELETE /v1/tokens/{id}",
       ].sort(),
     );
+    const former = { deprecated: true, operationId: "replayDeadLettersBefore" };
+    expect(document.paths["/v1/dead-letters/replay"].post).toMatchObject(former);
+    expect(document.paths["/v1/replays"].post).not.toHaveProperty("deprecated");
     expect(document.paths["/v1/destinations"].post).toMatchObject({
       requestBody: {
         required: true,

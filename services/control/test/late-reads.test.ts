@@ -155,7 +155,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "the start of a plan": {
     make: () => makePlan("replay"),
-    asks: ({ plan }) => ["POST", "/v1/dead-letters/replay", { plan }],
+    asks: ({ plan }) => ["POST", "/v1/replays", { plan }],
     status: 202,
   },
   // Which is refused, since nobody started it.

@@ -75,7 +75,7 @@ async function makeTwoOfEach(): Promise<void> {
       const { body } = await control.call("GET", `/v1/dead-letters?destinationId=${destinationId}`);
       expect(body.data).toHaveLength(1);
     });
-    await make("/v1/dead-letters/replay", { destinationId, again: true });
+    await make("/v1/replays", { destinationId, again: true });
   }
 }
 

@@ -120,7 +120,7 @@ describe("the stream", () => {
     });
     const client = await open(two, "topics=replays");
     const asked = { destinationId, ratePerSecond: 0.001 };
-    const { id } = (await one.call("POST", "/v1/dead-letters/replay", asked)).body;
+    const { id } = (await one.call("POST", "/v1/replays", asked)).body;
     await one.call("POST", `/v1/replays/${id}/pause`);
     await one.call("POST", `/v1/replays/${id}/cancel`);
     await eventually(() => expect(client.rows("replays").at(-1)?.endedAt).toEqual(expect.any(String)));
@@ -131,7 +131,7 @@ describe("the stream", () => {
       expect(client.rows("replays").at(-1)).toEqual({ ...listed, delivered: null, failedAgain: null });
     });
     const other = await open(two, "topics=replays&replayId=rpl_other");
-    await one.call("POST", "/v1/dead-letters/replay", asked);
+    await one.call("POST", "/v1/replays", asked);
     await eventually(() => expect(client.rows("replays").at(-1)?.id).not.toBe(id));
     expect(other.rows("replays")).toEqual([]);
   });

@@ -44,10 +44,10 @@ const get = async (id: string) => (await control.call("GET", `/v1/replays/${id}`
 
 /** Runs a replay that another process joins midway; answers its final state and its sent deliveries. */
 async function replayThroughRebalance() {
-  const planned = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true, destinationId });
+  const planned = await control.call("POST", "/v1/replays", { dryRun: true, again: true, destinationId });
   const id: string = planned.body.plan;
   expect(planned.body.matched).toBe(DEAD_LETTERS);
-  await control.call("POST", "/v1/dead-letters/replay", { plan: id, ratePerSecond: RATE });
+  await control.call("POST", "/v1/replays", { plan: id, ratePerSecond: RATE });
   await eventually(() => expect(sentOf(id).length).toBeGreaterThan(10));
   const other = await startTestControl(topics);
   try {
@@ -86,7 +86,7 @@ it("RR2: after another has joined and left, the one that stayed carries out what
   await other.stop();
   await groupOf(1);
   const asked = { again: true, destinationId, messageIds: ["0", "1"] };
-  const { id } = (await control.call("POST", "/v1/dead-letters/replay", asked)).body;
+  const { id } = (await control.call("POST", "/v1/replays", asked)).body;
   await eventually(async () => expect(await get(id)).toMatchObject({ state: "done", replayed: 2 }));
 });
 

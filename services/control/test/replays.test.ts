@@ -70,8 +70,7 @@ afterAll(async () => {
   await topics.remove();
 });
 
-const plan = (filter: object): Promise<Answer> =>
-  control.call("POST", "/v1/dead-letters/replay", { dryRun: true, ...filter });
+const plan = (filter: object): Promise<Answer> => control.call("POST", "/v1/replays", { dryRun: true, ...filter });
 const get = async (id: string, on = control) => (await on.call("GET", `/v1/replays/${id}`)).body;
 
 /** Waits for a replay's end. */
@@ -95,7 +94,7 @@ async function cancel(id: string) {
 
 /** Requests a replay, of dead letters replayed before too, and waits for its end. */
 async function replay(filter: object): Promise<Record<string, unknown>> {
-  const { status, body } = await control.call("POST", "/v1/dead-letters/replay", { again: true, ...filter });
+  const { status, body } = await control.call("POST", "/v1/replays", { again: true, ...filter });
   expect(status).toBe(202);
   return await ended(body.id);
 }
@@ -169,17 +168,17 @@ describe("a replay", () => {
       { destinationId: eachId, reason: "rejected_by_receiver", error: "503", type: "track", count: 1 },
     ]);
     expect(await get(dry.body.plan)).toMatchObject({ state: "planned", startedAt: null });
-    const none = await control.call("POST", "/v1/dead-letters/replay", { destinationId: "dst_none" });
+    const none = await control.call("POST", "/v1/replays", { destinationId: "dst_none" });
     expect([none.status, none.body]).toMatchObject([202, { id: null, plan: null, matched: 0, counts: [] }]);
     expect(seen).toEqual([]);
   });
 
   it("that nobody asked for is not found, and a wrong reason is refused", async () => {
     expect((await control.call("GET", "/v1/replays/rpl_none")).status).toBe(404);
-    expect((await control.call("POST", "/v1/dead-letters/replay", { plan: "rpl_none" })).status).toBe(404);
-    const { status, body } = await control.call("POST", "/v1/dead-letters/replay", { reason: "bored" });
+    expect((await control.call("POST", "/v1/replays", { plan: "rpl_none" })).status).toBe(404);
+    const { status, body } = await control.call("POST", "/v1/replays", { reason: "bored" });
     expect([status, body.detail]).toEqual([400, expect.stringMatching(/^reason: expected one of /)]);
-    const both = await control.call("POST", "/v1/dead-letters/replay", { plan: "rpl_none", reason: "suppressed" });
+    const both = await control.call("POST", "/v1/replays", { plan: "rpl_none", reason: "suppressed" });
     expect([both.status, both.body.errors]).toMatchObject([400, [{ path: "reason" }]]);
   });
 });
@@ -189,12 +188,12 @@ describe("what is left out", () => {
     const id = await createDestination("before");
     await deadLettersOf(id, 4);
     const first = await plan({ destinationId: id, messageIds: [`${id}-0`, `${id}-3`] });
-    await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
+    await control.call("POST", "/v1/replays", { plan: first.body.plan });
     expect(await ended(first.body.plan)).toMatchObject({ replayed: 2 });
     const rest = await plan({ destinationId: id });
     expect(rest.body).toMatchObject({ matched: 2, leftOut: { ...NONE_SKIPPED, replayedBefore: 2 } });
     expect((await plan({ destinationId: id, again: true })).body).toMatchObject({ matched: 4, leftOut: NONE_SKIPPED });
-    const twice = await control.call("POST", "/v1/dead-letters/replay", { plan: first.body.plan });
+    const twice = await control.call("POST", "/v1/replays", { plan: first.body.plan });
     const detail = `${first.body.plan} is done and cannot be started: it was started before`;
     expect(twice).toMatchObject({ status: 409, body: { detail } });
   });
@@ -238,7 +237,7 @@ describe("what is left out", () => {
     const id = await createDestination("later off");
     await deadLettersOf(id, 12);
     const planned = (await plan({ destinationId: id, ratePerSecond: 1 })).body.plan;
-    await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
+    await control.call("POST", "/v1/replays", { plan: planned });
     await eventually(async () => expect((await get(planned)).replayed).toBeGreaterThanOrEqual(1));
     await control.call("PATCH", `/v1/destinations/${id}`, { enabled: false });
     const done = await ended(planned);
@@ -254,7 +253,7 @@ describe("what is left out", () => {
   it("tells what came of what it sent, and not of what was sent before", async () => {
     const destinationId = await createDestination("outcomes");
     await deadLettersOf(destinationId, 4);
-    const { id } = (await control.call("POST", "/v1/dead-letters/replay", { destinationId })).body;
+    const { id } = (await control.call("POST", "/v1/replays", { destinationId })).body;
     expect(await ended(id)).toMatchObject({ replayed: 4, delivered: 0, failedAgain: 0 });
     const of = (n: number, replayId: string | null) => ({
       destinationId,
@@ -279,7 +278,7 @@ describe("a plan", () => {
     expect(counted.leftOut).toMatchObject({ destinationOff: expect.any(Number) });
     await deadLettersOf(on, 20, { messageId: "late" });
     await control.call("PATCH", `/v1/destinations/${off}`, { enabled: true });
-    const started = await control.call("POST", "/v1/dead-letters/replay", { plan: counted.plan });
+    const started = await control.call("POST", "/v1/replays", { plan: counted.plan });
     expect(started.body).toMatchObject({ id: counted.plan, matched: counted.matched });
     await deadLettersOf(on, 20, { messageId: "later" });
     expect(await ended(counted.plan)).toMatchObject({ state: "done", replayed: counted.matched });
@@ -304,7 +303,7 @@ describe("a replay that runs", () => {
       `${planned} is planned and cannot be paused: it was not started yet`,
     ]);
     const startedMs = performance.now();
-    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 50 });
+    await control.call("POST", "/v1/replays", { plan: planned, ratePerSecond: 50 });
     await eventually(() => expect(seen.length).toBeGreaterThanOrEqual(50), { intervalMs: 10 });
     // Never faster than its rate.
     expect(performance.now() - startedMs).toBeGreaterThanOrEqual((seen.length / 50) * 1000 - 200);
@@ -343,7 +342,7 @@ describe("a replay that runs", () => {
     });
     registry.silence();
     try {
-      await control.call("POST", "/v1/dead-letters/replay", { plan: planned });
+      await control.call("POST", "/v1/replays", { plan: planned });
       await eventually(() => expect(registry.asksInVain).toBeGreaterThan(1));
       expect(await cancel(planned)).toMatchObject({ replayed: 0, offsets: { passed: 0 } });
     } finally {
@@ -356,7 +355,7 @@ describe("a replay that runs", () => {
     await deadLettersOf(id, 600);
     const start = async (messageIds: readonly string[], ratePerSecond?: number): Promise<string> => {
       const { body } = await plan({ destinationId: id, messageIds });
-      return (await control.call("POST", "/v1/dead-letters/replay", { plan: body.plan, ratePerSecond })).body.id;
+      return (await control.call("POST", "/v1/replays", { plan: body.plan, ratePerSecond })).body.id;
     };
     // It takes ten minutes, unless it is paused.
     const slow = await start(
@@ -384,7 +383,7 @@ describe("a replay that runs", () => {
     const id = await createDestination("handed over");
     await deadLettersOf(id, 100);
     const planned = (await plan({ destinationId: id })).body.plan;
-    await control.call("POST", "/v1/dead-letters/replay", { plan: planned, ratePerSecond: 20 });
+    await control.call("POST", "/v1/replays", { plan: planned, ratePerSecond: 20 });
     await eventually(() => expect(seen.length).toBeGreaterThan(10));
     await control.stop();
     // Not before: where the group gives the run to a process that joins, that is no end in order.

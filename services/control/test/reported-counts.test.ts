@@ -26,11 +26,11 @@ afterAll(async () => {
   await topics.remove();
 });
 
-const counting = async (control: TestControl) => (await control.call("GET", "/v1/dead-letters/counting")).body;
+const counting = async (control: TestControl) => (await control.call("GET", "/v1/replays/counting")).body;
 
 /** Asks for a count at the first, which nobody waits for when `signal` says so. */
 function count(filter: object, signal: AbortSignal): Promise<unknown> {
-  return fetch(`${first.url}/v1/dead-letters/replay`, {
+  return fetch(`${first.url}/v1/replays`, {
     method: "POST",
     headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
     body: JSON.stringify({ dryRun: true, again: true, ...filter }),

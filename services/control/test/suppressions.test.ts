@@ -189,7 +189,7 @@ describe("dead letters of suppressed users", () => {
   );
 
   it("are not sent again, nor is what was dropped, and the replay says of how many", async () => {
-    const { body } = await control.call("POST", "/v1/dead-letters/replay", {});
+    const { body } = await control.call("POST", "/v1/replays", {});
     expect(body).toMatchObject({ matched: 4, leftOut: { suppressed: 4 } });
     await eventually(async () => {
       const replay = await control.call("GET", `/v1/replays/${body.id}`);
@@ -210,9 +210,9 @@ describe("dead letters of suppressed users", () => {
     const all = await control.call("DELETE", "/v1/suppressions?userId=gone");
     expect(all.body.ended).toEqual([second]);
     expect((await control.call("DELETE", "/v1/suppressions?userId=gone")).body.ended).toEqual([]);
-    const replay = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true });
+    const replay = await control.call("POST", "/v1/replays", { dryRun: true });
     expect(replay.body).toMatchObject({ id: null, matched: 3, leftOut: { suppressed: 1, replayedBefore: 4 } });
-    const again = await control.call("POST", "/v1/dead-letters/replay", { dryRun: true, again: true });
+    const again = await control.call("POST", "/v1/replays", { dryRun: true, again: true });
     expect(again.body).toMatchObject({ id: null, matched: 7, leftOut: { suppressed: 1, replayedBefore: 0 } });
   });
 

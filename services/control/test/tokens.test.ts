@@ -154,7 +154,7 @@ describe("every operation", () => {
 
   it("that has a dry run does that for a token that may read", async () => {
     const { authorization } = await make(["read"]);
-    for (const path of ["/v1/dead-letters/replay", "/v1/unreadable/reproduce"]) {
+    for (const path of ["/v1/replays", "/v1/unreadable/reproduce"]) {
       // A control that has just started may still open the projections of a dry run: it answers 503 meanwhile.
       await eventually(async () => {
         const dry = await one.call("POST", path, { dryRun: true }, { authorization });

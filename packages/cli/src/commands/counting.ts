@@ -8,16 +8,15 @@ import { startProgress } from "../progress.ts";
 const LOOK_MS = 1000;
 
 /**
- * Tells of the count that `path` is asked for with `body`, from a second after it began until the answered function is
+ * Tells of the count that is asked for with `body` to replay or purge, from a second after it began until the answered function is
  * called. A control that does not know how far it is, as one of an earlier release, is asked no more.
  */
-export function startCounting(context: Context, path: string, body: object): () => Promise<void> {
+export function startCounting(context: Context, purpose: string, body: object): () => Promise<void> {
   const [progress, ended] = [startProgress(context), new AbortController()];
-  const purpose = path.split("/").at(-1);
   const looking = (async () => {
     for (let isSaid = false; ; ) {
       await delay(LOOK_MS, undefined, { signal: ended.signal });
-      const counting = entriesOf((await context.api.call("GET", "/v1/dead-letters/counting")).data);
+      const counting = entriesOf((await context.api.call("GET", "/v1/replays/counting")).data);
       const own = counting.find((each) => isOf(each, { purpose, ...body }));
       if (ended.signal.aborted || own === undefined) continue;
       const isBehind = Number(own["before"] ?? 0) > 0;

@@ -9,6 +9,10 @@ const COUNTING_MS = 15 * 60_000;
 /** Beyond so many a yes is too easily typed. */
 const MANY = 10_000;
 
+/** The operations that count first, and do by the plan what was counted. */
+export const PLAN_PATHS = { replay: "/v1/replays", purge: "/v1/dead-letters/purge" } as const;
+export type Purpose = keyof typeof PLAN_PATHS;
+
 export interface DeadLetterPlan {
   readonly answer: Entry;
   readonly matched: number;
@@ -16,10 +20,10 @@ export interface DeadLetterPlan {
   readonly id: string | null;
 }
 
-export async function makePlan(context: Context, path: string, body: object): Promise<DeadLetterPlan> {
+export async function makePlan(context: Context, purpose: Purpose, body: object): Promise<DeadLetterPlan> {
   const { api, printer } = context;
-  const end = startCounting(context, path, body);
-  const answer = await api.call("POST", path, { ...body, dryRun: true }, COUNTING_MS).finally(end);
+  const end = startCounting(context, purpose, body);
+  const answer = await api.call("POST", PLAN_PATHS[purpose], { ...body, dryRun: true }, COUNTING_MS).finally(end);
   const left = skippedWords(answer.leftOut);
   if (left !== "") printer.say(`left out: ${left}`);
   const { matched, plan } = answer;

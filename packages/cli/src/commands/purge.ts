@@ -3,9 +3,7 @@ import type { Context } from "../context.ts";
 import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { deadLetterBody, type NamedDeadLetters } from "./dead-letter-filter.ts";
-import { assertPlanAlone, confirmPlan, type DeadLetterPlan, makePlan, planId } from "./dead-letter-plan.ts";
-
-const PATH = "/v1/dead-letters/purge";
+import { assertPlanAlone, confirmPlan, type DeadLetterPlan, makePlan, PLAN_PATHS, planId } from "./dead-letter-plan.ts";
 
 export interface PurgeOptions extends NamedDeadLetters {
   readonly dryRun?: boolean;
@@ -26,14 +24,14 @@ export async function purge(context: Context, { dryRun, plan: id, ...filter }: P
     return plan.matched === 0 ? EXIT.no : EXIT.done;
   }
   await confirmPlan(context, `Purge ${deadLetters}, for good?`, plan);
-  const purged = await api.call("POST", PATH, { plan: planId(plan) });
+  const purged = await api.call("POST", PLAN_PATHS.purge, { plan: planId(plan) });
   printer.document(purged);
   printer.say(`purged ${deadLetters}; the topic keeps the bytes until ${purged.bytesKeptUntil}`);
   return EXIT.done;
 }
 
 async function newPlan(context: Context, body: object): Promise<DeadLetterPlan> {
-  if (Object.keys(body).length > 0) return await makePlan(context, PATH, body);
+  if (Object.keys(body).length > 0) return await makePlan(context, "purge", body);
   throw new CliError(EXIT.usage, "say which dead letters are to be purged", {
     hint: "posthaste dead-letters purge --help shows by what they can be named",
   });
@@ -42,6 +40,6 @@ async function newPlan(context: Context, body: object): Promise<DeadLetterPlan> 
 /** The counts of a dry run. */
 async function heldPlan({ api }: Context, id: string, filter: object): Promise<DeadLetterPlan> {
   assertPlanAlone(filter);
-  const answer = await api.call("POST", PATH, { plan: id, dryRun: true });
+  const answer = await api.call("POST", PLAN_PATHS.purge, { plan: id, dryRun: true });
   return { answer, matched: Number(answer.matched), id };
 }

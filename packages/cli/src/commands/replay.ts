@@ -4,10 +4,8 @@ import { counted } from "../counted.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { given } from "../options.ts";
 import { deadLetterBody, type NamedDeadLetters } from "./dead-letter-filter.ts";
-import { assertPlanAlone, confirmPlan, makePlan, planId } from "./dead-letter-plan.ts";
+import { assertPlanAlone, confirmPlan, makePlan, PLAN_PATHS, planId } from "./dead-letter-plan.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
-
-const PATH = "/v1/dead-letters/replay";
 
 export interface ReplayOptions extends NamedDeadLetters {
   readonly dryRun?: boolean;
@@ -25,7 +23,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
     plan === undefined ? await plannedId(context, options) : await namedPlan(context, plan, deadLetterBody(filter));
   if (id === null) return EXIT.no;
   if (dryRun === true) return EXIT.done;
-  const started = await api.call("POST", PATH, given({ plan: id, ratePerSecond }));
+  const started = await api.call("POST", PLAN_PATHS.replay, given({ plan: id, ratePerSecond }));
   if (typeof started.id !== "string") throw new CliError(EXIT.failed, "control answered no replay");
   if (wait) return await watchReplay(context, started.id);
   printer.document(await api.call("GET", `/v1/replays/${encodeURIComponent(started.id)}`));
@@ -37,7 +35,7 @@ export async function replay(context: Context, options: ReplayOptions): Promise<
 async function plannedId(context: Context, options: ReplayOptions): Promise<string | null> {
   const { printer } = context;
   const { dryRun, plan: _, again, ratePerSecond, wait: __, ...filter } = options;
-  const plan = await makePlan(context, PATH, given({ ...deadLetterBody(filter), again, ratePerSecond }));
+  const plan = await makePlan(context, "replay", given({ ...deadLetterBody(filter), again, ratePerSecond }));
   if (plan.matched === 0) {
     printer.document(plan.answer);
     printer.say("nothing matches");

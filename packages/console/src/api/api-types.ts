@@ -197,14 +197,14 @@ export interface Operations {
   "GET /v1/dead-letters/groups": { params: {  }; query: { limit?: number; cursor?: string; destinationId?: string; reason?: "window_expired" | "rejected_by_receiver" | "address_refused" | "destination_disabled" | "destination_removed" | "suppressed" | "other"; error?: string; type?: "page" | "screen" | "identify" | "track" | "alias" | "group" | "delete" | "other"; userId?: string; sourceId?: string; event?: string; since?: string; until?: string }; body: undefined; answer: DeadLetterGroupPage };
   "GET /v1/dead-letters/export": { params: {  }; query: { destinationId?: string; reason?: "window_expired" | "rejected_by_receiver" | "address_refused" | "destination_disabled" | "destination_removed" | "suppressed" | "other"; error?: string; type?: "page" | "screen" | "identify" | "track" | "alias" | "group" | "delete" | "other"; userId?: string; sourceId?: string; event?: string; since?: string; until?: string; format?: "ndjson" | "csv" | "parquet" }; body: undefined; answer: undefined };
   "GET /v1/dead-letters/{place}": { params: { place: string }; query: {  }; body: undefined; answer: WholeDeadLetter };
-  "POST /v1/dead-letters/replay": { params: {  }; query: {  }; body: ReplayInput; answer: ReplayStart };
+  "POST /v1/replays": { params: {  }; query: {  }; body: ReplayInput; answer: ReplayStart };
   "GET /v1/replays": { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; answer: ReplayPage };
   "GET /v1/replays/{id}": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/replays/{id}/pause": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/replays/{id}/resume": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/replays/{id}/cancel": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/dead-letters/purge": { params: {  }; query: {  }; body: PurgeInput; answer: Purge };
-  "GET /v1/dead-letters/counting": { params: {  }; query: {  }; body: undefined; answer: CountingPlans };
+  "GET /v1/replays/counting": { params: {  }; query: {  }; body: undefined; answer: CountingPlans };
   "GET /v1/health/destinations": { params: {  }; query: { limit?: number; cursor?: string; ids?: string; state?: "open" | "failing" | "healthy" | "off"; name?: string }; body: undefined; answer: DestinationHealthPage };
   "GET /v1/health/destinations/{id}": { params: { id: string }; query: {  }; body: undefined; answer: DestinationHealth };
   "GET /v1/destinations/{id}/series": { params: { id: string }; query: { metric?: "outcomes" | "latency" | "waiting"; since?: string; until?: string; step?: "1m" | "5m" | "15m" | "1h" }; body: undefined; answer: Series };

@@ -1,7 +1,7 @@
 import { exampleOf, problem } from "../fake-control.ts";
 import type { TestedPage } from "./tested-page.ts";
 
-const PLAN = exampleOf("POST /v1/dead-letters/replay");
+const PLAN = exampleOf("POST /v1/replays");
 
 /** The destination of the examples by its name. */
 export const NAMED = {
@@ -16,8 +16,8 @@ export const NAMED = {
 
 export const reviewPage: TestedPage = {
   ...{ route: "/replay", path: "/replay?destinationId=dst_4k2v8m1n0p3q5r7s&reason=window_expired" },
-  ...{ title: "Replay · Posthaste", reads: "POST /v1/dead-letters/replay" },
-  empty: { "POST /v1/dead-letters/replay": { body: Object.assign({}, PLAN.body, { matched: 0, plan: null }) } },
+  ...{ title: "Replay · Posthaste", reads: "POST /v1/replays" },
+  empty: { "POST /v1/replays": { body: Object.assign({}, PLAN.body, { matched: 0, plan: null }) } },
   live: NAMED,
   shows: [
     "dead letters to Billing",

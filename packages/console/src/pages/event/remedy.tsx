@@ -91,7 +91,7 @@ function SendAgain({ places }: { readonly places: readonly string[] }) {
   const client = useQueryClient();
   const unavailable = useMissingScope("replay");
   const sending = useMutation({
-    mutationFn: () => call("POST /v1/dead-letters/replay", { body: { places } }),
+    mutationFn: () => call("POST /v1/replays", { body: { places } }),
     onSuccess: () => client.invalidateQueries(),
   });
   return (

@@ -17,7 +17,7 @@ type Counting = CountingPlans["data"][number];
 export function useCounting(input: ReplayInput, isCounting: boolean): ReactNode {
   const isLong = useLong(isCounting);
   const { data } = useQuery({
-    ...asked("GET /v1/dead-letters/counting", {}),
+    ...asked("GET /v1/replays/counting", {}),
     ...{ enabled: isLong, refetchInterval: LOOK_MS, staleTime: 0, gcTime: 0 },
   });
   const own = data?.data.find((each) => isOf(each, input));

@@ -30,8 +30,8 @@ import { StartForm } from "./start-form.tsx";
 export function ReviewPage() {
   const filter = useSearch({ from: "/replay" });
   const query = useQuery({
-    queryKey: ["POST /v1/dead-letters/replay", filter],
-    queryFn: ({ signal }) => call("POST /v1/dead-letters/replay", { body: inputOf(filter), signal }),
+    queryKey: ["POST /v1/replays", filter],
+    queryFn: ({ signal }) => call("POST /v1/replays", { body: inputOf(filter), signal }),
     // A plan holds while the page is open: counted anew it would be another.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

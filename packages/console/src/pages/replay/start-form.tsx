@@ -39,7 +39,7 @@ export function StartForm({ plan: { plan, matched }, target }: StartFormProps) {
   const isMany = matched > MANY;
   const starting = useMutation({
     mutationFn: () =>
-      call("POST /v1/dead-letters/replay", {
+      call("POST /v1/replays", {
         body: { plan: plan ?? "", ...(rate === "" ? {} : { ratePerSecond: Number(rate) }) },
       }),
     onSuccess: ({ id }) => router.history.push(`/replays/${id}`),

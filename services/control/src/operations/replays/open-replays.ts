@@ -29,7 +29,6 @@ import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { LeaderTasks } from "../jobs/leader-tasks.ts";
-import { countingRoute } from "./counting-route.ts";
 import { purgeRoutes } from "./purge-routes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
 import { replayRoutes } from "./replay-routes.ts";
@@ -115,7 +114,7 @@ export async function openReplays(options: OpenReplaysOptions): Promise<OpenedRe
     settlesEach: (destinationId) => destinations.get(destinationId)?.settle === "each",
   });
   return {
-    routes: [...replayRoutes(handlers, options.readModel), ...purgeRoutes(handlers), countingRoute(handlers)],
+    routes: [...replayRoutes(handlers, options.readModel), ...purgeRoutes(handlers)],
     past,
     live: {
       recent: changes.recent,

@@ -2,13 +2,14 @@
 
 import { replayOutcomes } from "@posthaste/dead-letters/replay-outcomes";
 import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
+import { freshness } from "@posthaste/http-kit/freshness";
 import { pageOf, pageQuery } from "@posthaste/http-kit/page";
-import { defineRoute, type Route } from "@posthaste/http-kit/route";
+import { defineRoute, type Route, withFormerPaths } from "@posthaste/http-kit/route";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import { deadLetterInput, filterFrom } from "./dead-letter-query.ts";
 import { assertPlanAlone, type ReplayHandlers } from "./replay-handlers.ts";
-import { planAnswer, replayAnswer, viewPlan, viewReplay } from "./replay-view.ts";
+import { countingAnswer, planAnswer, replayAnswer, viewCounting, viewPlan, viewReplay } from "./replay-view.ts";
 
 const replayInput = z.strictObject({
   plan: z.string().optional().describe("Starts what a dry run counted: those and no others are sent."),
@@ -25,14 +26,26 @@ const ACTS = {
   cancel: "Stop a replay for good: what was sent stays sent",
 } as const;
 
-export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel, "replayed">): readonly Route[] {
+/** The paths of the release before, which go with the next one. */
+const FORMER_PATHS = {
+  replayDeadLetters: "/v1/dead-letters/replay",
+  listCounting: "/v1/dead-letters/counting",
+};
+
+type Outcomes = Pick<ReadModel, "replayed">;
+
+export function replayRoutes(handlers: ReplayHandlers, readModel: Outcomes): readonly Route[] {
+  return withFormerPaths([...routesOfReplays(handlers, readModel), countingRoute(handlers)], FORMER_PATHS);
+}
+
+function routesOfReplays(handlers: ReplayHandlers, readModel: Outcomes): readonly Route[] {
   const viewAll = (held: readonly HeldPlan[]) => viewReplays(readModel, held);
   const viewOne = async (held: HeldPlan) => (await viewAll([held]))[0] ?? viewReplay(held, null);
   const named = { name: "Replay", schema: replayAnswer };
   return [
     defineRoute({
       method: "POST",
-      path: "/v1/dead-letters/replay",
+      path: "/v1/replays",
       operation: "replayDeadLetters",
       summary: "Send dead letters again, which stay in their topic: counted first, then sent by the plan",
       isLong: true,
@@ -98,11 +111,28 @@ export function replayRoutes(handlers: ReplayHandlers, readModel: Pick<ReadModel
 }
 
 /** The replays with the outcomes of their deliveries. */
-async function viewReplays(
-  readModel: Pick<ReadModel, "replayed">,
-  held: readonly HeldPlan[],
-): Promise<z.input<typeof replayAnswer>[]> {
+async function viewReplays(readModel: Outcomes, held: readonly HeldPlan[]): Promise<z.input<typeof replayAnswer>[]> {
   const ids = held.map(({ id }) => id);
   const outcomes = await replayOutcomes(readModel, ids);
   return held.map((each) => viewReplay(each, outcomes?.get(each.id) ?? null));
+}
+
+/** Tells how far the plans are that are being counted: a count of a million dead letters takes seconds. */
+function countingRoute(handlers: Pick<ReplayHandlers, "counting">): Route {
+  return defineRoute({
+    method: "GET",
+    path: "/v1/replays/counting",
+    operation: "listCounting",
+    summary: "How far the counts for replays and purges are that are made now, by each process one after the other",
+    answer: {
+      status: 200,
+      description:
+        "Those of each process in the order in which they were asked for. Of another than the one that is asked, those that take longer than a second.",
+      body: { name: "CountingPlans", schema: z.object({ data: z.array(countingAnswer), ...freshness }) },
+    },
+    handle: async () => {
+      const { data, ...fresh } = handlers.counting();
+      return { data: data.map(viewCounting), ...fresh };
+    },
+  });
 }
