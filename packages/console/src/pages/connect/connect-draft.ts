@@ -1,6 +1,6 @@
 /** The draft of a new connection, as its form holds it. It outlives a reload, without its secrets. */
 import type { DestinationInput } from "../../api/api-types.ts";
-import { type DestinationDraft, patchOf } from "../destinations/destination-draft.ts";
+import { type DestinationDraft, patchOf } from "../../destination-form/destination-draft.ts";
 import type { Kind } from "../sources/source-kinds.ts";
 
 const KEY = "posthaste-connect";

@@ -1,6 +1,6 @@
+import { createSecret } from "../../destination-form/shared-secret.ts";
 import { Checked } from "../../elements/checked.tsx";
 import { Copied } from "../../elements/copied.tsx";
-import { createSecret } from "../destinations/shared-secret.ts";
 import styles from "./connect.module.css";
 
 export interface SecretChoiceProps {

@@ -6,11 +6,11 @@ import { useState } from "react";
 import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
+import { conflictFields, type DestinationDraft, draftOf, patchOf } from "../../destination-form/destination-draft.ts";
+import { DestinationFields } from "../../destination-form/destination-fields.tsx";
 import { type RevisedDraft, useRevisedDraft } from "../../revision/revised-draft.ts";
 import { RevisedForm } from "../../revision/revised-form.tsx";
 import { useSaving } from "../../revision/saving.ts";
-import { conflictFields, type DestinationDraft, draftOf, patchOf } from "./destination-draft.ts";
-import { DestinationFields } from "./destination-fields.tsx";
 import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
 const FORM = { draftOf, patchOf };

@@ -3,6 +3,7 @@ import { useState } from "react";
 import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
+import { TestSend } from "../../destination-form/test-send.tsx";
 import { Button } from "../../elements/button.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
@@ -10,7 +11,6 @@ import { useMissingScope } from "../../session/session.ts";
 import { HEALTH_WORDS } from "../../status/health-words.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./destinations-page.module.css";
-import { TestSend } from "./test-send.tsx";
 import { TurnOffDialog } from "./turn-off-dialog.tsx";
 
 /** Beside a destination's name, whatever part of it is shown: how it is, on or off, and a test. */

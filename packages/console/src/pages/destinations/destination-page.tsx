@@ -6,6 +6,7 @@ import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ApiProblem } from "../../api/client.ts";
 import { ChangeList } from "../../audit/change-list.tsx";
+import { TestSend } from "../../destination-form/test-send.tsx";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
@@ -19,7 +20,6 @@ import { HealthPart } from "./health-part.tsx";
 import { RemoveDestination } from "./remove-destination.tsx";
 import { SecretPart } from "./secret-part.tsx";
 import { SecretReminder } from "./secret-reminder.tsx";
-import { TestSend } from "./test-send.tsx";
 
 export function DestinationPage() {
   const { destinationId } = useParams({ from: "/destinations/$destinationId" });

@@ -10,6 +10,8 @@ import { useState } from "react";
 import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
+import { createSecret } from "../../destination-form/shared-secret.ts";
+import { TestedUrls } from "../../destination-form/test-send.tsx";
 import { Button } from "../../elements/button.tsx";
 import { Copied } from "../../elements/copied.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
@@ -17,8 +19,6 @@ import { useMissingScope } from "../../session/session.ts";
 import { EITHER_SECRET } from "../../snippets/either-secret.ts";
 import { TabbedLines } from "../../snippets/tabbed-lines.tsx";
 import styles from "./destinations-page.module.css";
-import { createSecret } from "./shared-secret.ts";
-import { TestedUrls } from "./test-send.tsx";
 
 type Step = "next" | "switch" | "undo" | "retire" | "replace";
 

@@ -1,6 +1,6 @@
 /** A destination as its form holds it, and the change that it comes to. */
-import type { Destination, DestinationPatch } from "../../api/api-types.ts";
-import type { ConflictField } from "../../revision/conflict-dialog.tsx";
+import type { Destination, DestinationPatch } from "../api/api-types.ts";
+import type { ConflictField } from "../revision/conflict-dialog.tsx";
 
 export interface DraftUrl {
   readonly url: string;

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Problem } from "../../api/api-types.ts";
-import { Checked } from "../../elements/checked.tsx";
-import { Choice } from "../../elements/choice.tsx";
-import { Field } from "../../elements/field.tsx";
-import { allSources } from "../../names/names.ts";
+import type { Problem } from "../api/api-types.ts";
+import { Checked } from "../elements/checked.tsx";
+import { Choice } from "../elements/choice.tsx";
+import { Field } from "../elements/field.tsx";
+import { allSources } from "../names/names.ts";
 import { BodyChoice } from "./body-choice.tsx";
 import type { DestinationDraft } from "./destination-draft.ts";
-import styles from "./destinations-page.module.css";
+import styles from "./destination-form.module.css";
 import { SettleChoice } from "./settle-choice.tsx";
 import { UrlFields } from "./url-fields.tsx";
 

@@ -1,5 +1,5 @@
 /** Advice where a test was not taken: the event, its reason, and the remedy. */
-import type { TestAnswer } from "../../api/api-types.ts";
+import type { TestAnswer } from "../api/api-types.ts";
 
 const OF_ERRORS: Readonly<Record<string, string>> = {
   timeout: "No answer came in time. Is the receiver running, and does it answer before its own work is done?",

@@ -1,9 +1,9 @@
 import { staticHeaderProblem } from "@posthaste/core/config/static-headers";
 import { Trash2 } from "lucide-react";
-import { Button } from "../../elements/button.tsx";
-import { Field } from "../../elements/field.tsx";
+import { Button } from "../elements/button.tsx";
+import { Field } from "../elements/field.tsx";
 import type { DraftUrl } from "./destination-draft.ts";
-import styles from "./destinations-page.module.css";
+import styles from "./destination-form.module.css";
 
 type Headers = DraftUrl["headers"];
 

@@ -1,4 +1,4 @@
-import { Choice } from "../../elements/choice.tsx";
+import { Choice } from "../elements/choice.tsx";
 import type { DestinationDraft } from "./destination-draft.ts";
 
 export interface BodyChoiceProps {

@@ -1,6 +1,6 @@
-import { Choice } from "../../elements/choice.tsx";
+import { Choice } from "../elements/choice.tsx";
 import type { DestinationDraft } from "./destination-draft.ts";
-import styles from "./destinations-page.module.css";
+import styles from "./destination-form.module.css";
 
 type Settle = DestinationDraft["settle"];
 

@@ -1,6 +1,6 @@
-import type { TestInput } from "../../api/api-types.ts";
-import { Choice } from "../../elements/choice.tsx";
-import { EVENT_TYPES } from "../../listing/event-types.ts";
+import type { TestInput } from "../api/api-types.ts";
+import { Choice } from "../elements/choice.tsx";
+import { EVENT_TYPES } from "../listing/event-types.ts";
 
 export type SampleType = NonNullable<TestInput["type"]>;
 

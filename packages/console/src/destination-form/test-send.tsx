@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Destination, TestAnswer } from "../../api/api-types.ts";
-import { call } from "../../api/client.ts";
-import { Button } from "../../elements/button.tsx";
-import { Copied } from "../../elements/copied.tsx";
-import { Refusal } from "../../elements/refusal.tsx";
-import { useMissingScope } from "../../session/session.ts";
-import { Mark } from "../../verdict/mark.tsx";
-import styles from "./destinations-page.module.css";
+import type { Destination, TestAnswer } from "../api/api-types.ts";
+import { call } from "../api/client.ts";
+import { Button } from "../elements/button.tsx";
+import { Copied } from "../elements/copied.tsx";
+import { Refusal } from "../elements/refusal.tsx";
+import { useMissingScope } from "../session/session.ts";
+import { Mark } from "../verdict/mark.tsx";
+import styles from "./destination-form.module.css";
 import { type SampleType, SampleTypeChoice } from "./sample-type.tsx";
 import { adviceOf } from "./test-advice.ts";
 

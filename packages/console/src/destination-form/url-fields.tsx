@@ -6,10 +6,10 @@
  */
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { Button } from "../../elements/button.tsx";
-import { Field } from "../../elements/field.tsx";
+import { Button } from "../elements/button.tsx";
+import { Field } from "../elements/field.tsx";
 import type { DraftUrl } from "./destination-draft.ts";
-import styles from "./destinations-page.module.css";
+import styles from "./destination-form.module.css";
 import { HeaderFields } from "./header-fields.tsx";
 
 const MOST_URLS = 5;
