@@ -4,9 +4,8 @@ import { traitValueInput, userIdInput } from "@posthaste/core/audience/audience-
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import { parseJson } from "@posthaste/core/call/parse-json";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
-import { inputWords } from "@posthaste/http-kit/input-words";
 import { LEAST_BYTES_PER_SECOND, PACE_AFTER_MS } from "@posthaste/http-kit/long-requests";
-import { invalidInput } from "@posthaste/http-kit/problem";
+import { inputWords, invalidInput } from "@posthaste/http-kit/problem";
 import type { z } from "zod";
 import type { Said } from "./audience-sync.ts";
 

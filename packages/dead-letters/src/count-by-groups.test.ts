@@ -1,7 +1,7 @@
 /** Rules: PL3 of planner.ts, for a count by groups, and LK1 and LK2 of group-counts.ts. */
 
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import { type DeadLetterRows, eachRow } from "@posthaste/read-model/dead-letter-row";
+import { type DeadLetterRows, eachRow } from "@posthaste/read-model/dead-letter-rows";
 import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
 import type { Store } from "@posthaste/read-model/store";
 import fc from "fast-check";

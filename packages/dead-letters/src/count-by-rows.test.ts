@@ -2,7 +2,7 @@
 
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import { NONE_SKIPPED } from "@posthaste/core/replay/replay";
-import { textHash } from "@posthaste/read-model/dead-letter-row";
+import { textHash } from "@posthaste/read-model/dead-letter-rows";
 import type { Store } from "@posthaste/read-model/store";
 import fc from "fast-check";
 import { expect, it } from "vitest";

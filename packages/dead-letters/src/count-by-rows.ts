@@ -7,8 +7,8 @@
  */
 import type { DeadLetterFilter } from "@posthaste/core/replay/dead-letter-filter";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import { lastOffset, lengthOfRows } from "@posthaste/read-model/dead-letter-row";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import { lastOffset, lengthOfRows } from "@posthaste/read-model/dead-letter-rows";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-entry";
 import { type DeadLettersReadModel, listedFrom } from "./listed-dead-letters.ts";
 import type { PlanCount } from "./plan-count.ts";
 

@@ -11,8 +11,7 @@ import {
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
 import { judgedFromEntry } from "@posthaste/read-model/dead-letter-entry";
 import { deadLetterTexts } from "@posthaste/read-model/entry-texts";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
-import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
+import type { ProjectionCursor, ProjectionEntry } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 
 const PROJECTION = "dead_letters";

@@ -6,10 +6,10 @@
 import { type DeadLetterFacts, deadLetterCheck, deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import { addSkipped, NONE_SKIPPED, type SkipCause, type SkippedCounts } from "@posthaste/core/replay/replay";
 import type { DeadLetterSample, ReplayPlan } from "@posthaste/core/replay/replay-plan";
-import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "@posthaste/read-model/dead-letter-row";
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
+import { type DeadLetterRow, type DeadLetterRows, eachRow, lengthOfRows } from "@posthaste/read-model/dead-letter-rows";
 import type { GroupCounts, GroupCountsQuery } from "@posthaste/read-model/group-counts";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-entry";
 import type { DeadLetterJudge, GroupJudge, JudgedDeadLetter, Judging, RowJudge } from "./dead-letter-judge.ts";
 import { LeftPlaces } from "./left-places.ts";
 import type { PlaceSet } from "./place-set.ts";

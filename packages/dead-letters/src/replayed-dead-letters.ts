@@ -15,7 +15,7 @@ import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
 import { isUndecided } from "@posthaste/read-model/dead-letter-mark";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { PastPlans } from "./plan-dead-letters.ts";
 

@@ -7,8 +7,8 @@ import {
   type DeadLetterFilter,
   deadLetterCheck,
 } from "@posthaste/core/replay/dead-letter-filter";
-import { type DeadLetterRow, textHash } from "@posthaste/read-model/dead-letter-row";
 import type { GroupedDeadLetters } from "@posthaste/read-model/dead-letter-rows";
+import { type DeadLetterRow, textHash } from "@posthaste/read-model/dead-letter-rows";
 
 export interface RowFilter {
   readonly fitsGroup: (deadLetters: GroupedDeadLetters) => boolean;

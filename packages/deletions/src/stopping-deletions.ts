@@ -7,7 +7,7 @@ import { DIGEST_LENGTH } from "@posthaste/core/deletion/digest-set";
 import { suppressionKey } from "@posthaste/core/deletion/suppression";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import { suppressionDigest } from "@posthaste/kafka/log/suppression-digest";
-import type { SuppressedDigests } from "@posthaste/read-model/listed-users";
+import type { SuppressedDigests } from "@posthaste/read-model/entry-texts";
 import type { DeletionLine, DeletionStore } from "./deletion-store.ts";
 
 /** How long the search may take, in ms; after that the verdict goes without the request. */

@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { NOBODY } from "./admit.ts";
+import { NOBODY } from "./caller.ts";
 import { LEAST_BYTES_PER_SECOND, LongRequests, PACE_AFTER_MS, STALL_MS } from "./long-requests.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));

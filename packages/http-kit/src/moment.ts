@@ -21,3 +21,8 @@ export function isoTime(atMs: number): string {
 export function isoTimeOrNull(atMs: number | null): string | null {
   return atMs === null ? null : isoTime(atMs);
 }
+
+/** Milliseconds rounded to tenths, for a person to read. */
+export function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

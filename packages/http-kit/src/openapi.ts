@@ -1,7 +1,7 @@
 /** `/openapi.json`: OpenAPI 3.1 from the routes and the very schemas that check their input. */
 import { z } from "zod";
-import { scopesOf } from "./admit.ts";
 import type { Need } from "./caller.ts";
+import { scopesOf } from "./caller.ts";
 import { type ProblemKind, problemAnswer, statusOf } from "./problem.ts";
 import type { Named, Route } from "./route.ts";
 

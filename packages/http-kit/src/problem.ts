@@ -1,7 +1,17 @@
 /** Refusals and failures as the API tells them: `application/problem+json`. */
 import { type ErrorCode, isPosthasteError } from "@posthaste/core/errors";
 import { z } from "zod";
-import { inputWords } from "./input-words.ts";
+
+/** The plain words for the expected type, by zod's name of the type. */
+const EXPECTED: Readonly<Record<string, string>> = {
+  string: "text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  record: "an object",
+  array: "a list",
+};
 
 /** Every kind of problem, its status and its title. */
 const PROBLEMS = {
@@ -17,6 +27,7 @@ const PROBLEMS = {
   internal: { status: 500, title: "An unexpected failure" },
   unavailable: { status: 503, title: "Not available at the moment" },
 } as const;
+
 export type ProblemKind = keyof typeof PROBLEMS;
 
 /** The headers that every answer of a kind of problem carries, wherever the problem was thrown. */
@@ -32,6 +43,7 @@ export function statusOf(kind: ProblemKind): number {
 
 /** The media type of a problem. */
 export const PROBLEM_TYPE = "application/problem+json";
+
 /** The header of every answer with the request's id, which the log names too. */
 export const REQUEST_ID = "x-request-id";
 
@@ -45,6 +57,7 @@ export const problemAnswer = z.object({
     .describe("Each fault of the input by its place; empty where the fault is not one of input."),
   requestId: z.string().describe("The answer's X-Request-Id; what control logged of the request names it."),
 });
+
 export type ProblemAnswer = z.output<typeof problemAnswer>;
 
 export interface InputError {
@@ -147,4 +160,33 @@ export function problemFrom(thrown: unknown): Problem {
     if (known !== undefined) return new Problem(known.kind, known.detail ?? thrown.message);
   }
   return new Problem("internal", "the failure was logged; the same request may work later");
+}
+
+/** The words for an issue; undefined leaves it to zod. Fits the `error` of a parse. */
+export function inputWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return unknownFields(issue.keys, issue.inst);
+    case "invalid_type": {
+      const expected = `expected ${EXPECTED[issue.expected] ?? issue.expected}`;
+      return issue.input === undefined ? `${expected}; it is missing` : expected;
+    }
+    case "invalid_key":
+      return issue.issues[0]?.message;
+    case "too_small":
+      return `expected ${issue.minimum} or more`;
+    case "too_big":
+      return `expected ${issue.maximum} at the most`;
+    default:
+      return undefined;
+  }
+}
+
+/** `unknown field "color"; the fields here are url and headers`. */
+function unknownFields(names: readonly string[], schema: unknown): string {
+  const unknown = names.map((name) => JSON.stringify(name)).join(", ");
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const fields = names.length === 1 ? "field" : "fields";
+  if (known.length === 0) return `unknown ${fields} ${unknown}; there are none here`;
+  return `unknown ${fields} ${unknown}; expected ${known.join(", ")}`;
 }

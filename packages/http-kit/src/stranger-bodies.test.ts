@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { NOBODY } from "./admit.ts";
+import { NOBODY } from "./caller.ts";
 import { Problem } from "./problem.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { defineRoute } from "./route.ts";

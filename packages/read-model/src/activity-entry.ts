@@ -1,7 +1,6 @@
 /** A source's activity as entries of two projections, and back: the counts, and the requests refused as a whole. */
 import type { RefusedRequest, SourceActivity } from "@posthaste/core/call/source-activity";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 
 type ActivityPlace = Pick<ProjectionCursor, "partition" | "offset">;
 

@@ -1,7 +1,6 @@
 /** Attempts and first deferrals as entries of their projections, and back. */
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 
 /** The fields for which the projection has no column. */
 type AttemptDetail = Omit<AttemptRecord, "startedAtMs" | "destinationId" | "outcome" | "messageId">;

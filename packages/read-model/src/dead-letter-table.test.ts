@@ -2,8 +2,8 @@
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type DeadLetterRow, eachRow, textHash } from "./dead-letter-row.ts";
 import type { DeadLetterRowsQuery } from "./dead-letter-rows.ts";
+import { type DeadLetterRow, eachRow, textHash } from "./dead-letter-rows.ts";
 import { DeadLetterTable } from "./dead-letter-table.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 

@@ -22,8 +22,7 @@ import { DELIVERED_BITS, deliveredBits, diedAgainBits, SENT_LONG_AGO } from "./d
 import { DeadLetterRowTable } from "./dead-letter-rows.ts";
 import { GroupCounter } from "./group-counts.ts";
 import { Projection, type ProjectionOptions } from "./projection.ts";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 import { toEntry } from "./projection-sql.ts";
 
 export interface DeadLetterTableOptions extends Omit<ProjectionOptions, "onDropped"> {

@@ -17,8 +17,8 @@ import { type DeliveryState, stateOf } from "@posthaste/core/verdict/delivery-st
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { joinedAnswers, type PastAnswer } from "./past-answers.ts";
-import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-entry.ts";
 
 /** The facts that a dead letter holds about its delivery. */
 export interface KnownDeadLetter

@@ -10,8 +10,8 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { PlannedRange } from "@posthaste/core/replay/replay-plan";
-import type { DeadLetterRows } from "./dead-letter-row.ts";
-import type { ProjectionCursor } from "./projection-cursor.ts";
+import type { DeadLetterRows } from "./dead-letter-rows.ts";
+import type { ProjectionCursor } from "./projection-entry.ts";
 
 export interface GroupCountsQuery {
   readonly ranges: readonly PlannedRange[];

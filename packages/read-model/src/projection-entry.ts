@@ -1,5 +1,4 @@
 /** The entries of a projection, and the questions that it answers. */
-import type { ProjectionCursor } from "./projection-cursor.ts";
 
 export interface ProjectionEntry extends ProjectionCursor {
   readonly destinationId: string;
@@ -36,4 +35,20 @@ export interface ProjectionQuery extends ProjectionFilter {
   readonly limit: number;
   /** Only the entries behind this one in the list. */
   readonly after?: ProjectionCursor | undefined;
+}
+
+/** The order of a projection: by an entry's time, then by its place in its topic. */
+export interface ProjectionCursor {
+  readonly timeMs: number;
+  readonly partition: number;
+  readonly offset: number;
+  /** The entry's number among the entries of its record. */
+  readonly place: number;
+}
+
+/** Below 0 where `one` comes before `other`. */
+export function newestFirst(one: ProjectionCursor, other: ProjectionCursor): number {
+  return (
+    other.timeMs - one.timeMs || other.partition - one.partition || other.offset - one.offset || other.place - one.place
+  );
 }

@@ -2,8 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Projection } from "./projection.ts";
-import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry, ProjectionFilter } from "./projection-entry.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-entry.ts";
 
 const KINDS = ["delivered", "retryable", "permanent"];
 const NOW_MS = 1_000_000;

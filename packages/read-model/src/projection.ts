@@ -12,8 +12,8 @@
  *      delivery are found by message and destination, so an event may have any number of destinations.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { newestFirst, type ProjectionCursor } from "./projection-cursor.ts";
 import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "./projection-entry.ts";
+import { newestFirst, type ProjectionCursor } from "./projection-entry.ts";
 import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./projection-sql.ts";
 
 export interface ProjectionSearch extends ProjectionQuery {

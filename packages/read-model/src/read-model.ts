@@ -8,10 +8,14 @@
  *   own; while it cannot be asked, only its own questions are refused.
  * - Any failure in it ends all of it, and it is opened again after a pause: one way back, from every state.
  */
+
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import { isPosthasteError, PosthasteError } from "@posthaste/core/errors";
 import type { Freshness } from "@posthaste/core/freshness";
+import type { Log } from "@posthaste/core/log";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { pause } from "@posthaste/kafka/connection/deadline";
 import { readTopicIds } from "@posthaste/kafka/connection/topic-id";
@@ -31,19 +35,26 @@ import { openStore, STORE_QUESTIONS, type StoreClient, type StoreQuestions } fro
 import { remoteMethods } from "./thread-client.ts";
 
 const REOPEN_MS = 5000;
+
 /** The bounds on the rejected calls held for watching callers. */
 const CALL_BOUNDS = { maxEntries: 10_000, maxBytes: 4 * 1024 * 1024 };
+
 /** How long dead letters stay in their topic, in ms. */
 const DEAD_LETTERS_KEEP_MS = 14 * 24 * 60 * 60 * 1000;
+
 /** Revisions of destinations do not become too old: a destination may stay unchanged for years. */
 const FOR_EVER_MS = Number.MAX_SAFE_INTEGER;
+
 const KEEP_MS: Partial<Record<ProjectionName, number>> = {
   dead_letters: DEAD_LETTERS_KEEP_MS,
   destination_config: FOR_EVER_MS,
 };
+
 /** The default numbers of entries: with a file, and in memory, where each takes about half a kilobyte. */
 const FILE_ENTRIES = 1_000_000;
+
 const MEMORY_ENTRIES = 100_000;
+
 /** The most refused requests: some kilobytes each, with texts chosen by their senders. */
 const REFUSED_ENTRIES = 200_000;
 
@@ -219,4 +230,19 @@ function boundsOf(
     maxEntries: name === "refused_requests" ? Math.min(maxEntries, REFUSED_ENTRIES) : maxEntries,
     keepMs: KEEP_MS[name] ?? options.keepMs,
   }));
+}
+
+/**
+ * The path of the file; null, for memory, where no folder is set or it cannot be made: the read model is a cache, so
+ * this must not keep control from starting.
+ */
+export async function readModelPath(folder: string | undefined, log: Log): Promise<string | null> {
+  if (folder === undefined) return null;
+  try {
+    await mkdir(folder, { recursive: true });
+    return join(folder, "delivery-log.sqlite");
+  } catch (error) {
+    log.warn({ event: "delivery_log_not_kept", reason: String(error) }, "POSTHASTE_CONTROL_DATA_DIR cannot be used");
+    return null;
+  }
 }

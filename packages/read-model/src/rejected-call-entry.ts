@@ -1,7 +1,6 @@
 /** Rejected calls as entries of their projection, and back: everything but the call itself. */
 import type { RejectedCallEntry, RejectedCalls } from "@posthaste/core/call/rejected-call";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 
 /** A call of its own, a call of a batch, and a call of an earlier release, which does not tell. */
 export const REJECTED_KINDS = ["single", "in_batch", "other"] as const;

@@ -2,15 +2,13 @@
 import { Worker } from "node:worker_threads";
 import { PosthasteError } from "@posthaste/core/errors";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
-import type { DeadLetterRows } from "./dead-letter-row.ts";
-import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
+import type { DeadLetterRows, DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { GroupCounts, GroupCountsQuery } from "./group-counts.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
 import { type PackedProjections, packProjections } from "./packed-entries.ts";
 import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSearch } from "./projection.ts";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import type { HeldRange, ProjectionName, StoreOptions, StoreStart, Taken } from "./store.ts";
 import { type MethodCall, remoteMethods, ThreadClient } from "./thread-client.ts";
 

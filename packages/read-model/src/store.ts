@@ -21,8 +21,7 @@ import { UNROUTED_CAUSES } from "@posthaste/core/routing/routing";
 import { DELIVERY_STATES } from "@posthaste/core/verdict/delivery-state";
 import { COUNTED_KINDS, REFUSED_KINDS } from "./activity-entry.ts";
 import type { DeadLetterHour, DeadLetterHourQuery, DeadLetterTotals } from "./dead-letter-hours.ts";
-import type { DeadLetterRows } from "./dead-letter-row.ts";
-import type { DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
+import type { DeadLetterRows, DeadLetterRowsQuery, GroupedDeadLetters } from "./dead-letter-rows.ts";
 import { DeadLetterTable } from "./dead-letter-table.ts";
 import { DeliveryTable } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
@@ -37,8 +36,7 @@ import {
   type ProjectionBounds,
   type ProjectionSearch,
 } from "./projection.ts";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 import { openCache } from "./sqlite-cache.ts";
 

@@ -1,7 +1,6 @@
 /** Events that led to no delivery as entries of their projection, and back. */
 import type { UnroutedEvent, UnroutedEvents } from "@posthaste/core/routing/unrouted-event";
-import type { ProjectionCursor } from "./projection-cursor.ts";
-import type { ProjectionEntry } from "./projection-entry.ts";
+import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 
 /** An event that led to no delivery, and its source. */
 export interface ListedUnrouted extends UnroutedEvent {

@@ -13,11 +13,11 @@ import {
 import type { AuditEntry } from "@posthaste/core/access/audit-entry";
 import { SCOPES } from "@posthaste/core/access/scope";
 import { SILENT_LOG } from "@posthaste/core/log";
-import { NOBODY } from "@posthaste/http-kit/admit";
 import type { RequestHead } from "@posthaste/http-kit/caller";
+import { NOBODY } from "@posthaste/http-kit/caller";
 import { ConsoleOrigins } from "@posthaste/http-kit/console-origins";
+import { adminMarkOf, hashOf } from "@posthaste/http-kit/identifiers";
 import { Problem } from "@posthaste/http-kit/problem";
-import { adminMarkOf, hashOf } from "@posthaste/http-kit/secret-text";
 import { WrongTokens } from "@posthaste/http-kit/wrong-tokens";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";

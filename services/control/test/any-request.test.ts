@@ -3,7 +3,7 @@
  * done without a token, and nothing beyond a scope.
  */
 import { SCOPES } from "@posthaste/core/access/scope";
-import { scopesOf } from "@posthaste/http-kit/admit";
+import { scopesOf } from "@posthaste/http-kit/caller";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";

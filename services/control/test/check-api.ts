@@ -7,7 +7,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SCOPES } from "@posthaste/core/access/scope";
-import { scopesOf } from "@posthaste/http-kit/admit";
+import { scopesOf } from "@posthaste/http-kit/caller";
 import { createTestTopics } from "@posthaste/testbed/test-topics";
 import { runSchemathesis } from "@posthaste/testkit/schemathesis";
 import { ROUTE_NEEDS } from "../src/configuration/access/route-needs.ts";

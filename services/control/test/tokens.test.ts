@@ -1,7 +1,7 @@
 /** Tokens over two control processes that share a broker. */
 
 import { SCOPES, type Scope } from "@posthaste/core/access/scope";
-import { scopesOf } from "@posthaste/http-kit/admit";
+import { scopesOf } from "@posthaste/http-kit/caller";
 import { topicTexts } from "@posthaste/testbed/topic-texts";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -8,8 +8,8 @@ import { startProgress } from "../progress.ts";
 const LOOK_MS = 1000;
 
 /**
- * Tells of the count that is asked for with `body` to replay or purge, from a second after it began until the answered function is
- * called. A control that does not know how far it is, as one of an earlier release, is asked no more.
+ * Tells of the count for `purpose` that is asked for with `body`, from a second after it began until the answered
+ * function is called. A control that does not know how far it is, as one of an earlier release, is asked no more.
  */
 export function startCounting(context: Context, purpose: string, body: object): () => Promise<void> {
   const [progress, ended] = [startProgress(context), new AbortController()];

@@ -5,8 +5,7 @@
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
-import { openReadModel } from "@posthaste/read-model/read-model";
-import { readModelPath } from "@posthaste/read-model/read-model-path";
+import { openReadModel, readModelPath } from "@posthaste/read-model/read-model";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "../config.ts";
 import { openAccess } from "../configuration/access/open-access.ts";

@@ -5,10 +5,9 @@ import type { Author } from "@posthaste/core/access/author";
 import { missingScopes, type Scope } from "@posthaste/core/access/scope";
 import type { Clock } from "@posthaste/core/time";
 import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
-import { createId } from "@posthaste/http-kit/identifiers";
+import { createId, createToken, hashOf } from "@posthaste/http-kit/identifiers";
 import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { Problem } from "@posthaste/http-kit/problem";
-import { createToken, hashOf } from "@posthaste/http-kit/secret-text";
 import type { AccessStore } from "./access-store.ts";
 import type { TokenUses } from "./token-uses.ts";
 

@@ -10,7 +10,7 @@ import { EVENT_TYPES } from "@posthaste/core/event/event";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import type { Clock } from "@posthaste/core/time";
 import { createId } from "@posthaste/http-kit/identifiers";
-import { tenths } from "@posthaste/http-kit/milliseconds";
+import { tenths } from "@posthaste/http-kit/moment";
 import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { WebhookSender } from "@posthaste/webhook/sender";

@@ -8,7 +8,7 @@ import { shortName } from "@posthaste/core/routing/short-name";
 import { freshness } from "@posthaste/http-kit/freshness";
 import { isoTime } from "@posthaste/http-kit/moment";
 import type { ListedRefusal } from "@posthaste/read-model/activity-entry";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-entry";
 import type { ListedRejectedCall } from "@posthaste/read-model/rejected-call-entry";
 import { z } from "zod";
 import type { TailedEvent } from "./newest-events.ts";

@@ -6,8 +6,7 @@
 import { isEventSuppressed, type SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { mergedFreshness } from "@posthaste/core/freshness";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
-import { tenths } from "@posthaste/http-kit/milliseconds";
-import { isoTime, isoTimeOrNull } from "@posthaste/http-kit/moment";
+import { isoTime, isoTimeOrNull, tenths } from "@posthaste/http-kit/moment";
 import { activityFromEntry, refusedRequestFromEntry } from "@posthaste/read-model/activity-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";

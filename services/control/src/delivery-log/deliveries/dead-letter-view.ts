@@ -2,7 +2,7 @@
 import { DEAD_LETTER_REASONS, type DeadLetter, REASON_CLASSES } from "@posthaste/core/delivery/dead-letter";
 import { EVENT_TYPES, OTHER } from "@posthaste/core/event/event";
 import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
-import { tenths } from "@posthaste/http-kit/milliseconds";
+import { tenths } from "@posthaste/http-kit/moment";
 import { deadLetterFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
 import { DEAD_LETTER_STATES, type DeadLetterState } from "@posthaste/read-model/dead-letter-mark";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";

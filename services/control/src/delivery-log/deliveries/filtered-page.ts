@@ -4,8 +4,7 @@
  * early and says up to which moment it searched.
  */
 
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
-import type { ProjectionEntry, ProjectionFilter } from "@posthaste/read-model/projection-entry";
+import type { ProjectionCursor, ProjectionEntry, ProjectionFilter } from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { ProjectionName } from "@posthaste/read-model/store";
 

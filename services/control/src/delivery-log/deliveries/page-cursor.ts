@@ -1,7 +1,7 @@
 /** The cursor of a page of the delivery log: the place of its last entry. */
 
 import { packCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
+import type { ProjectionCursor } from "@posthaste/read-model/projection-entry";
 
 export function encodeCursor({ timeMs, partition, offset, place }: ProjectionCursor): string {
   return packCursor(timeMs, partition, offset, place);

@@ -18,11 +18,14 @@ import type { PurgedDeadLetters } from "@posthaste/dead-letters/purged-dead-lett
 import { factsFromEntry } from "@posthaste/read-model/dead-letter-entry";
 import type { DeadLetterHour, DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
 import { type DeadLetterState, deadLetterState } from "@posthaste/read-model/dead-letter-mark";
-import { deadLetterTexts } from "@posthaste/read-model/entry-texts";
-import { isEntrySuppressed, type SuppressedDigests } from "@posthaste/read-model/listed-users";
+import { deadLetterTexts, isEntrySuppressed, type SuppressedDigests } from "@posthaste/read-model/entry-texts";
 import type { CountedKind, KindCount } from "@posthaste/read-model/projection";
-import type { ProjectionCursor } from "@posthaste/read-model/projection-cursor";
-import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "@posthaste/read-model/projection-entry";
+import type {
+  ProjectionCursor,
+  ProjectionEntry,
+  ProjectionFilter,
+  ProjectionQuery,
+} from "@posthaste/read-model/projection-entry";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { type FilteredPage, filteredPage } from "./filtered-page.ts";
 

@@ -13,7 +13,7 @@ import { type ListedRefusal, refusedRequestFromEntry } from "@posthaste/read-mod
 import { attemptFromEntry, deferralFromEntry } from "@posthaste/read-model/attempt-entry";
 import { deadLetterFromEntry } from "@posthaste/read-model/dead-letter-entry";
 import { deliveryFromEntry } from "@posthaste/read-model/delivery-entry";
-import { userDigestsOf } from "@posthaste/read-model/listed-users";
+import { userDigestsOf } from "@posthaste/read-model/entry-texts";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import { type ListedRejectedCall, rejectedCallFromEntry } from "@posthaste/read-model/rejected-call-entry";
 import { type ListedUnrouted, unroutedFromEntry } from "@posthaste/read-model/unrouted-entry";

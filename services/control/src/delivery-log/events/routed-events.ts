@@ -8,7 +8,7 @@ import type { UnfinishedDelivery } from "@posthaste/pipeline/pipeline-findings";
 import { deadLetterFromEntry, type ListedDeadLetter } from "@posthaste/read-model/dead-letter-entry";
 import type { KnownDelivery } from "@posthaste/read-model/delivery-entry";
 import type { DeliveryOfMessage } from "@posthaste/read-model/delivery-table";
-import { userDigestsOf } from "@posthaste/read-model/listed-users";
+import { userDigestsOf } from "@posthaste/read-model/entry-texts";
 import type { ProjectionEntry } from "@posthaste/read-model/projection-entry";
 
 /** The facts about an event at one destination. */

@@ -1,5 +1,5 @@
 import { SILENT_LOG } from "@posthaste/core/log";
-import { NOBODY } from "@posthaste/http-kit/admit";
+import { NOBODY } from "@posthaste/http-kit/caller";
 import { createRequestMetrics } from "@posthaste/http-kit/request-metrics";
 import { createServer } from "@posthaste/http-kit/server";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";

@@ -3,8 +3,7 @@
 import type { Freshness } from "@posthaste/core/freshness";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
-import { tenths } from "@posthaste/http-kit/milliseconds";
-import { isoTime, timeRange } from "@posthaste/http-kit/moment";
+import { isoTime, tenths, timeRange } from "@posthaste/http-kit/moment";
 import { invalidInput, Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { type HealthRow, MINUTE_MS, MINUTES_KEEP_MS, QUARTER_MS } from "@posthaste/read-model/health-table";
