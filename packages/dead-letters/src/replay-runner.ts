@@ -155,7 +155,8 @@ export class ReplayRunner {
 }
 
 /**
- * RR3: removes the plans that are over, and the progress of replays whose plan is gone; no more once `signal` is aborted.
+ * RR3: removes the plans that are over, and the progress of replays whose plan is gone; nothing once `signal` is
+ * aborted.
  * One that cannot be removed holds up no other; rejects then, when the rest is done.
  */
 export async function removeOver({ store, clock, log }: RemovalOptions, signal: AbortSignal): Promise<void> {

@@ -5,14 +5,11 @@ import {
   REQUEST_ERRORS,
   type RequestError,
 } from "@posthaste/core/delivery/outcome";
-import { LatencyHistogram } from "@posthaste/runtime/latency-histogram";
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface SenderMetrics {
-  /**
-   * Counts a POST with its outcome, `durationMs` after its start; the error is null when a status arrived.
-   */
-  count(outcome: AttemptOutcome, error: RequestError | null, durationMs: number): void;
+  /** Counts a POST with its outcome; the error is null when a status arrived. */
+  count(outcome: AttemptOutcome, error: RequestError | null): void;
   /** Counts an answer that went over its budget. */
   countOverBudget(): void;
 }
@@ -62,20 +59,7 @@ export function createSenderMetrics(registry: Registry, state: SenderState): Sen
       this.inc(state.connectionsOpened);
     },
   });
-  const seconds = new LatencyHistogram({
-    name: "posthaste_request_seconds",
-    help: "From the start of a request to a receiver to the end of its answer's head, or to its failure.",
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registry,
-  });
-  const { countOverBudget } = createBudgetCounter(registry);
-  return {
-    countOverBudget,
-    count(outcome, error, durationMs) {
-      count(outcome, error);
-      seconds.record(durationMs / 1000);
-    },
-  };
+  return { ...createBudgetCounter(registry), count };
 
   function gauge(name: string, help: string, read: () => number): void {
     new Gauge({

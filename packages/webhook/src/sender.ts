@@ -165,8 +165,8 @@ class Sender implements WebhookSender {
         : createSenderMetrics(options.registry, this);
     this.#attemptContext = {
       toAnswer: (destination, kept) => toAnswer(kept, secretForms(destination), this.#limits.answerLength),
-      onOutcome: ({ outcome, error, durationMs }) => {
-        if (outcome !== null) metrics.count(outcome, error, durationMs);
+      onOutcome: ({ outcome, error }) => {
+        if (outcome !== null) metrics.count(outcome, error);
       },
       onEnd: ({ isOverBudget }) => {
         this.#inFlight -= 1;

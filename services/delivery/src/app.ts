@@ -21,10 +21,9 @@ import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
-import type { ActiveDestinations } from "./admission/active-destinations.ts";
 import { HealthWriter } from "./health/health-writer.ts";
 import { createConsumers } from "./intake/consumers.ts";
-import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics, type HeldPartition } from "./metrics.ts";
+import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
 import { AttemptLog, type AttemptLogSetting } from "./outcome/attempt-log.ts";
 import { OutcomePublisher } from "./outcome/outcome-publisher.ts";
 import { createPipeline, type Pipeline } from "./pipeline.ts";
@@ -111,7 +110,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     log,
     onFailure,
   });
-  const { intake, admission, activeDestinations } = pipeline;
+  const { intake, admission } = pipeline;
   const health = openHealth(options, { topics, pipeline, clock });
   const { firstAttempts, retries } = createConsumers(connection, {
     topics,
@@ -124,12 +123,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     isHeldUp: (destinationId) => admission.isHeldUp(destinationId),
     onFailure,
   });
-  createDeliveryGauges(registry, {
-    breakers: () => activeDestinations.breakers(),
-    waitingForAdmission: () => admission.waiting,
-    unknownKeys: () => countUnknownKeys(destinations),
-    heldPartitions: () => heldPartitions([firstAttempts, retries], activeDestinations, clock.monotonicMs()),
-  });
+  openGauges(registry, { topics, pipeline, clock, consumers: [firstAttempts, retries] });
   await Promise.all([firstAttempts.start(), retries.start()]);
 
   return {
@@ -217,16 +211,25 @@ function openHealth(options: DeliveryOptions, { topics, pipeline, clock }: Healt
   });
 }
 
-function heldPartitions(
-  consumers: readonly WindowedConsumer[],
-  destinations: ActiveDestinations,
-  nowMs: number,
-): readonly HeldPartition[] {
-  return consumers
-    .flatMap((consumer) => consumer.owned())
-    .flatMap(({ topic, partition, lowestOwner: destination }) =>
-      destination && destinations.isHolding(destination, nowMs) ? [{ topic, partition, destination }] : [],
-    );
+/** Adds the gauges that read the state of the pipeline, the table of destinations and the owned partitions. */
+function openGauges(
+  registry: Registry,
+  { topics, pipeline, clock, consumers }: HealthParts & { readonly consumers: readonly WindowedConsumer[] },
+): void {
+  const { admission, activeDestinations } = pipeline;
+  createDeliveryGauges(registry, {
+    breakers: () => activeDestinations.breakers(),
+    waitingForAdmission: () => admission.waiting,
+    unknownKeys: () => countUnknownKeys(topics.destinations),
+    heldPartitions: () =>
+      consumers
+        .flatMap((consumer) => consumer.owned())
+        .flatMap(({ topic, partition, lowestOwner: destination }) =>
+          destination && activeDestinations.isHolding(destination, clock.monotonicMs())
+            ? [{ topic, partition, destination }]
+            : [],
+        ),
+  });
 }
 
 function countUnknownKeys(destinations: Pick<Table<Destination>, "entries">): number {

@@ -14,6 +14,7 @@ export interface DeliveryMetrics {
   /** How often a breaker came to each state so far. */
   readonly breakerTransitions: Record<BreakerState, number>;
   readonly firstAttemptDelay: LatencyHistogram;
+  readonly requestSeconds: LatencyHistogram;
   readonly destinations: DestinationSeries;
   readonly endToEnd: LatencyHistogram;
   readonly deferred: Counter<"cause">;
@@ -137,6 +138,12 @@ function createAttemptMetrics(registry: Registry, cap: number) {
         "From the receipt of a call to its delivery's first attempt. Without deliveries that waited for their own " +
         "destination; one that was deferred for a full window or an unknown key counts with the whole retry window.",
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+      registry,
+    }),
+    requestSeconds: new LatencyHistogram({
+      name: "posthaste_request_seconds",
+      help: "From the start of a request to a receiver to the end of its answer's head, or to its failure.",
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registry,
     }),
     destinations: new DestinationSeries({ registry, cap, monotonicMs: () => performance.now() }),

@@ -98,8 +98,8 @@ export class ActiveDestinations {
   }
 
   /**
-   * Whether records wait for the destination's room or answer, while it is alive: a request of it began or ended lately.
-   * A request whose end was lost keeps nothing held.
+   * Whether records wait for the destination's room or answer, and a request of it began or ended lately: a request
+   * whose end was lost holds nothing.
    */
   isHolding(destinationId: string, nowMs: number): boolean {
     const active = this.#byId.get(destinationId);

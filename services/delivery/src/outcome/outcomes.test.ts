@@ -30,6 +30,7 @@ describe("an attempt", () => {
     const page = await observed.registry.metrics();
     expect(page).toContain('posthaste_destination_deliveries_total{destination="dst",outcome="retryable"} 1');
     expect(page).toContain('posthaste_destination_request_seconds_count{destination="dst"} 2');
+    expect(page).toContain("posthaste_request_seconds_count 2");
   });
 
   it("is logged when all its requests have ended, unless the log skips it or nothing was sent", () => {

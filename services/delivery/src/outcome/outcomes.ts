@@ -105,7 +105,10 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
   finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
     const { attemptLog, delayMsOf, healthCounts, metrics } = this.#options;
     healthCounts.finished(request.destination.id, report);
-    for (const { durationMs } of report.urls) metrics.destinations.requested(request.destination.id, durationMs);
+    for (const { durationMs } of report.urls) {
+      metrics.requestSeconds.record(durationMs / 1000);
+      metrics.destinations.requested(request.destination.id, durationMs);
+    }
     const { outcome } = report.settlement;
     const { attempts, deferrals, replay } = request.progress;
     const follows = attempts > 0 || deferrals > 0 || replay !== null || followUps.length > 0;

@@ -2,7 +2,7 @@
  * Tasks that one process of all does each minute: the leader, to which the group of replays gives its partition.
  *
  * Owns: the list of tasks, and which of them are under way.
- * leader-tasks 1  A task that fails, or does not end, holds up no other. It is begun again at the next round in which it
+ * leader-tasks 1  A task that fails, or does not end, holds up no other. It begins again at the next round in which it
  *                 is not under way.
  * leader-tasks 2  A task's signal is aborted when another process leads, and no task begins after that.
  */
