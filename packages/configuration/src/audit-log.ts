@@ -112,7 +112,7 @@ export class AuditLog {
     const entries: HeldEntry[] = [];
     const mostRead = Math.min(most ?? Number.POSITIVE_INFINITY, this.#bounds.mostRead);
     let looked = 0;
-    for await (const entry of this.#newestFirst(below ?? end, start)) {
+    for await (const entry of this.#newestFirst(Math.min(below ?? end, end), start)) {
       looked += 1;
       if (fits(entry)) {
         // One entry more than the page shows tells whether there is another page.

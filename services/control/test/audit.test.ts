@@ -37,6 +37,11 @@ const newest = async (query: string) => (await entriesOf(query))[0];
 const requestOf = ({ headers }: Answer) => headers.get("x-request-id");
 const SETTINGS = { urls: [{ url: "http://127.0.0.1:1/hook", headers: { "X-Key": "header-value-s3cret" } }] };
 
+it("the audit of a new installation has no entries", async () => {
+  const { status, body } = await two.call("GET", "/v1/audit?limit=20");
+  expect([status, body.data, body.complete]).toEqual([200, [], true]);
+});
+
 describe("a change", () => {
   it("is told at another process as soon as it is answered: by whom, how, of what, from what to what", async () => {
     const { body: made } = await one.call("POST", "/v1/sources", { name: "Web", kind: "web" });
