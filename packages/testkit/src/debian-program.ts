@@ -37,6 +37,15 @@ export const CHROMIUM: DebianProgram = {
 
 export const KCAT: DebianProgram = { setting: "KCAT_PATH", names: ["kcat"], debianPackage: "kcat" };
 
+/** Its package brings promtool too. */
+export const PROMETHEUS: DebianProgram = {
+  setting: "PROMETHEUS_PATH",
+  names: ["prometheus"],
+  debianPackage: "prometheus",
+};
+
+export const PROMTOOL: DebianProgram = { ...PROMETHEUS, setting: "PROMTOOL_PATH", names: ["promtool"] };
+
 export const PYTHON: DebianProgram = { setting: "PYTHON_PATH", names: ["python3"], debianPackage: "python3-venv" };
 
 export type FoundProgram = { readonly path: string } | { readonly missing: string };

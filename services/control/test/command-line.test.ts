@@ -3,6 +3,8 @@
  * its own. The kinds are: a query, a change, a read of input, a refusal, a watch of an operation, a download.
  * One process runs all others.
  */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { attemptAt, createLogWriter, deadLetterAt, momentOf } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
@@ -14,6 +16,7 @@ import { type RunResult, runNode } from "@posthaste/testkit/run-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ADMIN_TOKEN, startTestControl, type TestControl } from "./control.ts";
 
+const RUNBOOKS = fileURLToPath(new URL("../../../docs/runbooks/", import.meta.url));
 const BINARY = fileURLToPath(new URL("../../../packages/cli/bin/posthaste.mjs", import.meta.url));
 const COMMANDS = fileURLToPath(new URL("../../../packages/cli/test/commands-process.ts", import.meta.url));
 
@@ -45,6 +48,24 @@ function posthaste(args: readonly string[], stdin = ""): Promise<RunResult> {
 function posthasteItself(args: readonly string[], stdin = ""): Promise<RunResult> {
   return runNode([BINARY, ...args, "--url", control.url], { env: { PATH: process.env.PATH, ...env }, stdin });
 }
+
+/** The commands of the runbooks, each once. */
+async function runbookCommands(): Promise<readonly string[]> {
+  const pages = await Promise.all((await readdir(RUNBOOKS)).map((file) => readFile(join(RUNBOOKS, file), "utf8")));
+  return [...new Set(pages.flatMap((page) => page.match(/^posthaste .*$/gm) ?? []))];
+}
+
+describe("the runbooks", () => {
+  it("name commands that run", async () => {
+    const all = await runbookCommands();
+    expect(all.length).toBeGreaterThan(5);
+    for (const command of all) {
+      const { code, stderr } = await posthaste(command.split(" ").slice(1));
+      // 3 is an answer too: something is wrong, or nothing matches.
+      expect([0, 3], `${command}: ${stderr}`).toContain(code);
+    }
+  });
+});
 
 describe("the command line", () => {
   it("does with a real control what its help says, from the first source to the last removal", async () => {
