@@ -262,6 +262,7 @@ export const ENGINE = [
   budget("WB1: an answer has any number of pieces", "this.#pieces > this.limits.pieces", "false"),
   budget("WB1: the answers of a connection share a budget", "this.#overheadBytes = 0;", ""),
   budget("WB1: the body counts beside its own bound", "this.#overheadBytes -= bytes;", ""),
+  budget("WB2: all that has come is read in a turn", "isResting = true;", "isResting = false;"),
   urlHealth(
     "UH1: an answer that goes over its budget after a good status is no failure",
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,

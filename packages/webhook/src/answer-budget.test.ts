@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
-import { describe, expect, it } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it, vi } from "vitest";
 import { AnswerBudget, PIECE_BYTES } from "./answer-budget.ts";
 
 const LIMITS = { overheadBytes: 100, pieces: 5 };
@@ -13,6 +14,7 @@ function guarded(...pieces: readonly (string | null)[]) {
   const sizes: (number | undefined)[] = [];
   socket.read = (size) => {
     sizes.push(size);
+    if (size === 0) return null;
     const piece = left.shift() ?? null;
     return piece === null ? null : Buffer.from(piece);
   };
@@ -63,6 +65,18 @@ describe("the budget of an answer", () => {
     socket.read();
     socket.read(0);
     expect(sizes).toEqual([undefined, PIECE_BYTES, 0]);
+  });
+
+  it("WB2: returns nothing more after a whole piece until the next turn of the event loop", async () => {
+    const { socket, budget } = guarded("x".repeat(PIECE_BYTES), "y", "z");
+    budget.noteBody(PIECE_BYTES);
+    const isTold = vi.fn();
+    socket.on("readable", isTold);
+    Object.defineProperty(socket, "readableLength", { value: 2 });
+    expect([socket.read()?.length, socket.read(), socket.isPaused()]).toEqual([PIECE_BYTES, null, true]);
+    await nextTurn();
+    expect(isTold).toHaveBeenCalledOnce();
+    expect([String(socket.read()), String(socket.read())]).toEqual(["y", "z"]);
   });
 
   it("WB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {

@@ -4,7 +4,8 @@
  * Owns the counts of one connection from the start of a request to the start of the next.
  *  WB1  An answer has at most `overheadBytes` on the wire beside its body (head, interim answers, framing and trailers
  *       together) and `pieces` reads. The read that goes beyond returns nothing and destroys the socket.
- *  WB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
+ *  WB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded. After
+ *       a whole piece no more is read in the same turn of the event loop, so that others' work waits for one piece only.
  *  WB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
  *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still. An answer
  *       of one small piece costs next to nothing and counts as nothing, so that most answers need no clock.
@@ -63,12 +64,28 @@ export class AnswerBudget {
   /** Puts the budget between the socket and the reader of the socket. */
   guard(socket: Socket): void {
     const read: (size?: number) => unknown = socket.read.bind(socket);
+    let isResting = false;
+    const goOn = () => {
+      isResting = false;
+      if (socket.destroyed) return;
+      socket.resume();
+      if (socket.readableLength > 0) socket.emit("readable");
+    };
     socket.read = (size?: number) => {
       this.#endPiece();
+      if (isResting && size !== 0) return null;
       const chunk = read(size ?? (socket.readableLength > PIECE_BYTES ? PIECE_BYTES : undefined));
-      if (!(chunk instanceof Buffer) || this.#take(chunk.length)) return chunk;
-      socket.destroy(new SendError(ANSWER_OVER_BUDGET, "the answer takes more to read than an answer may"));
-      return null;
+      if (!(chunk instanceof Buffer)) return chunk;
+      if (!this.#take(chunk.length)) {
+        socket.destroy(new SendError(ANSWER_OVER_BUDGET, "the answer takes more to read than an answer may"));
+        return null;
+      }
+      if (chunk.length >= PIECE_BYTES) {
+        isResting = true;
+        socket.pause();
+        setImmediate(goOn);
+      }
+      return chunk;
     };
   }
 

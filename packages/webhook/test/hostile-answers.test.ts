@@ -2,6 +2,7 @@
 import type { Socket } from "node:net";
 import { answerHostilely, HOSTILE_ANSWERS, type HostileName } from "@posthaste/testkit/hostile-answers";
 import { describe, expect, it } from "vitest";
+import { PIECE_BYTES } from "../src/answer-budget.ts";
 import { type OpenSocket, openSocket } from "../src/connector.ts";
 import { attemptTo, useRawServer, useSender } from "./harness.ts";
 
@@ -52,6 +53,27 @@ describe("an endpoint whose answer has no end", () => {
       expect(counted).toMatch(/^posthaste_answers_over_budget_total 1$/m);
     },
   );
+
+  it("WB2: is read a piece in a turn of the event loop, however much has come", async () => {
+    const pieces: number[] = [];
+    const open: OpenSocket = (target) => {
+      const socket = openSocket(target);
+      let isNewTurn = true;
+      socket.on("readable", () => {
+        if (isNewTurn) pieces.push(0);
+        pieces.push((pieces.pop() ?? 0) + 1);
+        isNewTurn = false;
+        setImmediate(() => {
+          isNewTurn = true;
+        });
+      });
+      return socket;
+    };
+    const server = await hostile("endless body");
+    await attemptTo(useSender({ openSocket: open }), [server.url]).finished;
+    expect(pieces.length).toBeGreaterThan(BODY_BYTES / PIECE_BYTES - 1);
+    expect(Math.max(...pieces)).toBe(1);
+  });
 
   it("tells the end of the request with what the answer went over", async () => {
     const server = await hostile("one-byte chunks");

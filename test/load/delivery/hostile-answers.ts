@@ -211,9 +211,12 @@ async function startHostileReceiver(name: HostileName): Promise<AnsweringReceive
 function watchBreaker(delivery: ServiceProcess, requests: () => Promise<number>) {
   let untilOpen: number | null = null;
   let isOver = false;
+  const look = async () => {
+    if ((await delivery.metric('posthaste_breaker_state{state="open"}')) > 0) untilOpen ??= await requests();
+  };
   const watching = (async () => {
     while (!isOver && untilOpen === null) {
-      if ((await delivery.metric('posthaste_breaker_state{state="open"}')) > 0) untilOpen = await requests();
+      await look();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   })();
@@ -221,6 +224,7 @@ function watchBreaker(delivery: ServiceProcess, requests: () => Promise<number>)
     end: async () => {
       isOver = true;
       await watching;
+      await look();
       return untilOpen;
     },
   };
