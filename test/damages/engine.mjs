@@ -263,6 +263,13 @@ export const ENGINE = [
   budget("WB1: the answers of a connection share a budget", "this.#overheadBytes = 0;", ""),
   budget("WB1: the body counts beside its own bound", "this.#overheadBytes -= bytes;", ""),
   budget("WB2: all that has come is read in a turn", "isResting = true;", "isResting = false;"),
+  budget("WB4: a head has any number of lines", "if (this.#headLines >= HEAD_LINES) return false;", ""),
+  budget(
+    "WB4: trailers and chunks have any length",
+    "<= FRAMING_BYTES + this.#bodyBytes",
+    "<= Number.POSITIVE_INFINITY",
+  ),
+  budget("WB4: lines of the body count", "this.#bytesAtHead = this.#overheadBytes;", ""),
   urlHealth(
     "UH1: an answer that goes over its budget after a good status is no failure",
     `if (end === "over_budget") this.#breaker.failed(nowMs, wasProbe);`,

@@ -3,8 +3,11 @@ import type { Socket } from "node:net";
 
 const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LENGTH = 64 * 1024;
-/** Header lines and interim answers that leave a head within its budget. */
-const DEAR_BYTES = 30 * 1024;
+/** Header lines that are within the budget by their bytes. */
+const MANY_LINES_BYTES = 30 * 1024;
+/** As many header lines and one-byte chunks as an answer may have, in bytes. */
+const DEAR_LINES_BYTES = 1_250;
+const DEAR_CHUNKS_BYTES = 9_000;
 
 /** The pause between two bytes of a drip: beyond no budget of bytes or pieces. */
 const DRIP_MS = 1000;
@@ -32,7 +35,14 @@ export const HOSTILE_ANSWERS = {
   "endless body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: repeated("x") },
   "slow head": { start: "HTTP/1.1 200 OK\r\nA: ", endless: "x", pauseMs: DRIP_MS },
   "slow body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: "x", pauseMs: DRIP_MS },
-  "dear within its budget": { start: `HTTP/1.1 200 OK\r\n${repeated("a:b\r\n", DEAR_BYTES)}\r\n`, endless: null },
+  "many header lines": { start: `HTTP/1.1 200 OK\r\n${repeated("a:b\r\n", MANY_LINES_BYTES)}\r\n`, endless: null },
+  "dear within its budget": {
+    start: [
+      ...["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n", repeated("a:b\r\n", DEAR_LINES_BYTES), "\r\n"],
+      ...[repeated("1\r\nx\r\n", DEAR_CHUNKS_BYTES), "0\r\n\r\n"],
+    ].join(""),
+    endless: null,
+  },
 } as const satisfies Record<string, HostileAnswer>;
 
 export type HostileName = keyof typeof HOSTILE_ANSWERS;

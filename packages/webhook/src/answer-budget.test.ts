@@ -79,6 +79,33 @@ describe("the budget of an answer", () => {
     expect([String(socket.read()), String(socket.read())]).toEqual(["y", "z"]);
   });
 
+  it("WB4: reads no head on that has many lines, and any body", () => {
+    const lines = "\n".repeat(300);
+    const [head, body] = [guarded("HTTP", lines, "x"), guarded("HTTP", lines, lines, lines)];
+    for (const { budget } of [head, body]) budget.noteBody(2_000);
+    expect([head.socket.read()?.length, head.socket.read()?.length, head.socket.read()]).toEqual([4, 300, null]);
+    expect(head.socket.destroyed).toBe(true);
+    body.socket.read();
+    body.budget.noteHead();
+    for (let piece = 0; piece < 3; piece += 1) expect(body.socket.read()?.length).toBe(300);
+    body.budget.begin();
+    expect(body.socket.destroyed).toBe(false);
+  });
+
+  it("WB4: reads no more behind the head than the body has, and two pieces", () => {
+    const piece = "x".repeat(1_000);
+    const reads = (bodyBytes: number) => {
+      const { socket, budget } = guarded("HTTP", ...Array.from({ length: 20 }, () => piece));
+      Object.assign(budget, { limits: { overheadBytes: 32_000, pieces: 100 } });
+      socket.read();
+      budget.noteHead();
+      let read = 0;
+      for (; socket.read() !== null; read += 1) budget.noteBody(bodyBytes);
+      return read;
+    };
+    expect([reads(0), reads(200), reads(600)]).toEqual([8, 12, 20]);
+  });
+
   it("WB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
     const { socket, budget, clock } = guarded("x", null, "x", null, "x", null, "x", null);
     socket.read();

@@ -4,11 +4,14 @@
  * Owns the counts of one connection from the start of a request to the start of the next.
  *  WB1  An answer has at most `overheadBytes` on the wire beside its body (head, interim answers, framing and trailers
  *       together) and `pieces` reads. The read that goes beyond returns nothing and destroys the socket.
- *  WB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded. After
- *       a whole piece no more is read in the same turn of the event loop, so that others' work waits for one piece only.
+ *  WB2  A read returns `PIECE_BYTES` at most, so that the parser's work between two looks at the budget is bounded.
+ *       After a whole piece no more is read in the same turn of the event loop, so that others wait for one piece only.
  *  WB3  The time that an answer costs is the time from each read to the next call of `read`, in which the parser and
  *       its callbacks run. A piece counts with `MOST_PIECE_MS` at most: for the rest the process stood still. An answer
  *       of one small piece costs next to nothing and counts as nothing, so that most answers need no clock.
+ *  WB4  Each line of a head or of trailers is some objects in the parser, a hundred times its bytes. So a head that has
+ *       `HEAD_LINES` lines, interim answers counted, is read no further, and behind the head an answer has at most
+ *       `FRAMING_BYTES` more than the bytes of its body.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "@posthaste/core/time";
@@ -22,6 +25,12 @@ export interface AnswerLimits {
 /** In bytes. The parser needs a third of a millisecond for the dearest of this length. */
 export const PIECE_BYTES = 4 * 1024;
 
+/** More than any honest head has. A first piece may have three times as many. */
+const HEAD_LINES = 256;
+/** Twice a piece, since the body's bytes are known after their piece only. */
+const FRAMING_BYTES = 2 * PIECE_BYTES;
+const LINE_FEED = 10;
+
 /** A multiple of the time that the dearest piece needs on a slow machine, in ms. */
 const MOST_PIECE_MS = 2;
 
@@ -33,7 +42,11 @@ export class AnswerBudget {
   readonly #clock: Pick<Clock, "monotonicMs">;
   /** The bytes that were read, without the body's. */
   #overheadBytes = 0;
+  #bodyBytes = 0;
   #pieces = 0;
+  #headLines = 0;
+  /** The bytes that were read, without the body's, when the head ended; null before. */
+  #bytesAtHead: number | null = null;
   #spentMs = 0;
   /** When the parser got the piece that it works on; null while it has none. */
   #readAtMs: number | null = null;
@@ -46,7 +59,10 @@ export class AnswerBudget {
   /** A request begins: the bytes after it are its answer. */
   begin(): void {
     this.#overheadBytes = 0;
+    this.#bodyBytes = 0;
     this.#pieces = 0;
+    this.#headLines = 0;
+    this.#bytesAtHead = null;
     this.#spentMs = 0;
     if (this.#readAtMs !== null) this.#readAtMs = this.#clock.monotonicMs();
   }
@@ -54,6 +70,12 @@ export class AnswerBudget {
   /** Takes bytes of the body out of the count: the body has a bound of its own. */
   noteBody(bytes: number): void {
     this.#overheadBytes -= bytes;
+    this.#bodyBytes += bytes;
+  }
+
+  /** The head of the answer ended in the piece that was read last. */
+  noteHead(): void {
+    this.#bytesAtHead = this.#overheadBytes;
   }
 
   /** Returns the ms that the answer has cost so far (WB3). */
@@ -76,7 +98,7 @@ export class AnswerBudget {
       if (isResting && size !== 0) return null;
       const chunk = read(size ?? (socket.readableLength > PIECE_BYTES ? PIECE_BYTES : undefined));
       if (!(chunk instanceof Buffer)) return chunk;
-      if (!this.#take(chunk.length)) {
+      if (!this.#take(chunk)) {
         socket.destroy(new SendError(ANSWER_OVER_BUDGET, "the answer takes more to read than an answer may"));
         return null;
       }
@@ -89,12 +111,17 @@ export class AnswerBudget {
     };
   }
 
-  /** Counts a piece. False when the answer is over its budget (WB1). */
-  #take(bytes: number): boolean {
+  /** Counts a piece. False when the answer is over its budget (WB1, WB4). */
+  #take(piece: Buffer): boolean {
+    const bytes = piece.length;
     this.#overheadBytes += bytes;
     this.#pieces += 1;
     if (this.#overheadBytes > this.limits.overheadBytes || this.#pieces > this.limits.pieces) return false;
-    if (this.#pieces > 1 || bytes > SMALL_BYTES) this.#readAtMs = this.#clock.monotonicMs();
+    if (this.#pieces === 1 && bytes <= SMALL_BYTES) return true;
+    this.#readAtMs = this.#clock.monotonicMs();
+    if (this.#bytesAtHead !== null) return this.#overheadBytes - this.#bytesAtHead <= FRAMING_BYTES + this.#bodyBytes;
+    if (this.#headLines >= HEAD_LINES) return false;
+    this.#headLines += linesOf(piece);
     return true;
   }
 
@@ -107,4 +134,10 @@ export class AnswerBudget {
   #pieceMs(readAtMs: number): number {
     return Math.min(this.#clock.monotonicMs() - readAtMs, MOST_PIECE_MS);
   }
+}
+
+function linesOf(piece: Buffer): number {
+  let lines = 0;
+  for (let at = 0; at < piece.length; at += 1) if (piece[at] === LINE_FEED) lines += 1;
+  return lines;
 }

@@ -103,7 +103,7 @@ function createCounter(
 function createBudgetCounter(registry: Registry): Pick<SenderMetrics, "countOverBudget"> {
   const overBudget = new Counter({
     name: "posthaste_answers_over_budget_total",
-    help: "Answers of receivers that were cut off for their bytes, their pieces or the time of their body.",
+    help: "Answers of receivers that were cut off for their bytes, lines or pieces, or for the time of their body.",
     registers: [registry],
   });
   return { countOverBudget: () => overBudget.inc() };

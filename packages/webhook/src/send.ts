@@ -126,6 +126,7 @@ export class Post extends Timed implements Sendable {
     if (status < 200 || this.outcome !== null) return;
     const { wheel, headersTimeoutMs, bodyTimeoutMs, clock } = this.#context;
     this.status = status;
+    this.connection?.budget.noteHead();
     if (obeysRetryAfter(status)) this.notBeforeMs = retryAfter(headers, clock.nowMs());
     this.#decide(classifyStatus(status));
     // Where the headers' deadline comes first, it stays set: nearly every body has ended by then.

@@ -26,7 +26,7 @@ function watchedSender() {
 const hostile = (name: HostileName) => useRawServer((socket) => answerHostilely(socket, HOSTILE_ANSWERS[name]));
 
 describe("an endpoint whose answer has no end", () => {
-  it.each<HostileName>(["endless 102", "endless 103", "endless header lines", "one huge header"])(
+  it.each<HostileName>(["endless 102", "endless 103", "endless header lines", "one huge header", "many header lines"])(
     "is retried, with an error of its own, when it has not said its status: %s",
     async (name) => {
       const server = await hostile(name);
@@ -73,6 +73,17 @@ describe("an endpoint whose answer has no end", () => {
     await attemptTo(useSender({ openSocket: open }), [server.url]).finished;
     expect(pieces.length).toBeGreaterThan(BODY_BYTES / PIECE_BYTES - 1);
     expect(Math.max(...pieces)).toBe(1);
+  });
+
+  it("WB4: has delivered, and leaves the connection to the next, when it is as dear as it may be", async () => {
+    const { start } = HOSTILE_ANSWERS["dear within its budget"];
+    const server = await useRawServer((socket) => socket.write(start));
+    const sender = useSender();
+    for (let request = 0; request < 3; request += 1) {
+      const { urls } = await attemptTo(sender, [server.url]).finished;
+      expect(urls).toMatchObject([{ outcome: "delivered", status: 200, error: null }]);
+    }
+    expect(server.connections).toBe(1);
   });
 
   it("tells the end of the request with what the answer went over", async () => {

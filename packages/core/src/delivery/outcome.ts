@@ -26,8 +26,8 @@ export const REQUEST_ERRORS = [
   /** The answer is not HTTP/1.1, or its headers are too large. */
   "bad_response",
   /**
-   * The answer takes more bytes or pieces than an answer may, or its body more time. An answered request may have this
-   * error too.
+   * The answer takes more bytes, lines or pieces than an answer may, or its body more time. An answered request may
+   * have this error too.
    */
   "answer_over_budget",
   /** The address is in a network that webhooks may not reach; nothing was sent. */
