@@ -15,7 +15,7 @@ const authority = new CertificateAuthority();
 const toLoopback: Resolve = async () => [{ address: "127.0.0.1", family: 4 }];
 
 /** A TLS server that counts the bytes that it decrypts. */
-async function useTlsServer({ cert, key }: Issued, options: TlsOptions = {}) {
+async function useTlsServer({ cert, key }: Issued, options: TlsOptions = {}, body = "") {
   const seen = { handshakes: 0, bytes: 0, serverNames: [] as unknown[] };
   const server = createTlsServer({ cert, key, ...options }, (socket) => {
     seen.handshakes += 1;
@@ -23,7 +23,7 @@ async function useTlsServer({ cert, key }: Issued, options: TlsOptions = {}) {
     socket.on("error", () => socket.destroy());
     socket.on("data", (chunk) => {
       seen.bytes += chunk.length;
-      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     });
   });
   server.on("tlsClientError", () => {});
@@ -50,6 +50,16 @@ describe("HTTPS", () => {
     const sender = useSender({ extraCa: authority.cert, resolve: toLoopback });
     expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered", status: 200 });
     expect(server.seen.serverNames).toEqual([NAME]);
+  });
+
+  it("reads a long answer to its end, and leaves the connection to the next request", async () => {
+    const issued = authority.issue({ commonName: NAME, names: [NAME] });
+    const server = await useTlsServer(issued, {}, "x".repeat(60_000));
+    const sender = useSender({ extraCa: authority.cert, resolve: toLoopback });
+    for (let request = 0; request < 3; request += 1) {
+      expect(await resultOf(sender, server.url)).toMatchObject({ outcome: "delivered", status: 200, error: null });
+    }
+    expect(server.seen.handshakes).toBe(1);
   });
 
   it("delivers to an IP literal whose certificate is for that address", async () => {
