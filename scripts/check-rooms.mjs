@@ -11,8 +11,8 @@ const SOURCE = /^(?:packages|services)\/[^/]+\/src\//;
 /** The wings of control, the lowest first. A wing imports none of the wings behind it here, and no loose file. */
 const CONTROL = "services/control/src/";
 const WINGS = ["configuration", "operations", "health", "delivery-log"];
-/** Control's bounds: loose files in its src, rooms, and lines. */
-const BOUNDS = { files: 6, rooms: 30, lines: 16_000 };
+/** Control's bounds: loose files in its src, rooms, lines, and arrows between rooms, loose files among them. */
+const BOUNDS = { files: 6, rooms: 30, lines: 16_000, arrows: 60 };
 const RELATIVE_IMPORT = /(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+)"/g;
 
 /** The room of a file: its folder below `src`; undefined for a file that lies in `src` itself, which is of no room. */
@@ -88,9 +88,16 @@ function wrongWays(files) {
 /** The bounds that control exceeds, in words. */
 function exceeded(files) {
   const ofControl = files.filter(([path]) => path.startsWith(CONTROL));
+  const arrows = ofControl.flatMap(([path, text]) =>
+    [...text.matchAll(RELATIVE_IMPORT)].flatMap(([, target]) => {
+      const [from, to] = [path, normalize(join(dirname(path), target))].map((each) => roomOf(each) ?? each);
+      return from === to ? [] : [`${from} -> ${to}`];
+    }),
+  );
   const seen = {
     files: ofControl.filter(([path]) => !path.slice(CONTROL.length).includes("/")).length,
     rooms: new Set(ofControl.map(([path]) => roomOf(path)).filter((room) => room !== undefined)).size,
+    arrows: new Set(arrows).size,
     lines: ofControl.reduce((sum, [, text]) => sum + text.split("\n").length - 1, 0),
   };
   return Object.entries(BOUNDS).flatMap(([name, most]) =>
