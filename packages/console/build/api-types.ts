@@ -54,7 +54,7 @@ export function apiTypes({ paths, components }: ApiDocument): string {
   );
   return [
     "// Made from openapi.json by `npm run console:api`; not to be edited.",
-    ...schemas,
+    schemas.join("\n"),
     `export interface Operations {\n${operations.join("\n")}\n}`,
     "",
   ].join("\n\n");

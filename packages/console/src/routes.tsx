@@ -9,10 +9,9 @@ import {
 } from "@tanstack/react-router";
 import { LISTED_FILTERS } from "./dead-letters/dead-letter-filter.ts";
 import { REPLAY_FILTERS } from "./dead-letters/replay-filter.ts";
-import { NoPage } from "./frame/no-page.tsx";
 import { FIRST_PLACE } from "./frame/places.ts";
 import { type FilterField, filterFrom, searchOf } from "./listing/filter.ts";
-import { MADE_TOKEN } from "./pages/access/made-token.ts";
+import { Empty } from "./listing/loaded.tsx";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
@@ -20,6 +19,18 @@ import { DESTINATIONS_FILTERS } from "./pages/destinations/destinations-filter.t
 import { EVENT_FILTERS } from "./pages/events/event-filter.ts";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { Root } from "./root.tsx";
+import { PageTitle } from "./status/page-title.tsx";
+
+/** The object that is being made on the page, so that a link can lead there. */
+const MADE_TOKEN: readonly FilterField<"make">[] = [
+  {
+    ...{ key: "make", label: "Make" },
+    choices: [
+      ["token", "for somebody else"],
+      ["own", "for one's own terminal"],
+    ],
+  },
+];
 
 const root = createRootRoute({ component: Root, notFoundComponent: NoPage });
 
@@ -42,27 +53,46 @@ const toFirst = createRoute({
 });
 
 const ConnectPage = lazy(() => import("./pages/connect/connect-page.tsx"), "ConnectPage");
+
 const FirstEventPage = lazy(() => import("./pages/connect/first-event-page.tsx"), "FirstEventPage");
+
 const TestReceiversPage = lazy(() => import("./pages/test-receivers/test-receivers-page.tsx"), "TestReceiversPage");
+
 const SourcesPage = lazy(() => import("./pages/sources/sources-page.tsx"), "SourcesPage");
+
 const SourcePage = lazy(() => import("./pages/sources/source-page.tsx"), "SourcePage");
+
 const DestinationsPage = lazy(() => import("./pages/destinations/destinations-page.tsx"), "DestinationsPage");
+
 const DestinationPage = lazy(() => import("./pages/destinations/destination-page.tsx"), "DestinationPage");
+
 const EventsPage = lazy(() => import("./pages/events/events-page.tsx"), "EventsPage");
+
 const EventPage = lazy(() => import("./pages/event/event-page.tsx"), "EventPage");
+
 const DeliveriesPage = lazy(() => import("./pages/deliveries/deliveries-page.tsx"), "DeliveriesPage");
+
 const DeadLettersPage = lazy(() => import("./pages/dead-letters/dead-letters-page.tsx"), "DeadLettersPage");
+
 const DeadLettersListPage = lazy(
   () => import("./pages/dead-letters/dead-letters-list-page.tsx"),
   "DeadLettersListPage",
 );
+
 const ReviewPage = lazy(() => import("./pages/replay/review-page.tsx"), "ReviewPage");
+
 const ReplayPage = lazy(() => import("./pages/replay/replay-page.tsx"), "ReplayPage");
+
 const AudiencesPage = lazy(() => import("./pages/audiences/audiences-page.tsx"), "AudiencesPage");
+
 const AudiencePage = lazy(() => import("./pages/audiences/audience-page.tsx"), "AudiencePage");
+
 const DeletionsPage = lazy(() => import("./pages/deletions/deletions-page.tsx"), "DeletionsPage");
+
 const DeletionPage = lazy(() => import("./pages/deletions/deletion-page.tsx"), "DeletionPage");
+
 const ActivityPage = lazy(() => import("./pages/activity/activity-page.tsx"), "ActivityPage");
+
 const AccessPage = lazy(() => import("./pages/access/access-page.tsx"), "AccessPage");
 
 const routeTree = root.addChildren([
@@ -108,4 +138,15 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof createConsoleRouter>;
   }
+}
+
+/** For an address that leads nowhere. */
+function NoPage() {
+  return (
+    <>
+      <PageTitle>No such page</PageTitle>
+      <h1>No such page</h1>
+      <Empty action={<a href="/">To the first page</a>}>This address leads to no page of the console.</Empty>
+    </>
+  );
 }

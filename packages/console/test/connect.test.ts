@@ -1,4 +1,4 @@
-/** A webhook is connected: the rules of use-connecting.ts and url-fields.tsx, the form, its test, the first event. */
+/** A webhook is connected: the rules of connect-form.tsx and url-fields.tsx, the form, its test, the first event. */
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";

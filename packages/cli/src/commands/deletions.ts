@@ -6,6 +6,7 @@ import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
 import { collect, given, wholeNumber } from "../options.ts";
 import { printRead } from "./print-read.ts";
+import { addList } from "./stored-commands.ts";
 
 const PATH = "/v1/deletions";
 /** As many users as the API takes in one request. */
@@ -45,17 +46,11 @@ export function addDeletions(program: Command, perform: Perform): void {
       ]),
     );
 
-  deletions
-    .command("list")
-    .description("list deletion requests, newest first")
-    .option("--limit <n>", "at most this many", wholeNumber, DEFAULT_LIMIT)
-    .action(({ limit }: { readonly limit: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(PATH, limit), COLUMNS);
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste deletions list", "posthaste deletions list --limit 1000 --json"]));
+  addList({
+    ...{ group: deletions, perform, path: PATH, columns: COLUMNS, limit: DEFAULT_LIMIT },
+    description: "list deletion requests, newest first",
+    examples: ["posthaste deletions list", "posthaste deletions list --limit 1000 --json"],
+  });
 
   deletions
     .command("get <id>")

@@ -3,13 +3,15 @@ import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
-import { moment, queryOf, wholeNumber } from "../options.ts";
+import { EXIT } from "../exit-code.ts";
+import { given, moment, queryOf, wholeNumber } from "../options.ts";
 import { type FollowedList, followRows, withFollow } from "./follow.ts";
 import { printRead } from "./print-read.ts";
-import { addResend } from "./resend.ts";
 
 const COLUMNS = ["time", "destinationId", "messageId", "type", "attempt", "outcome", "answers"];
+
 const LATEST_COLUMNS = ["time", "destinationId", "messageId", "type", "state", "attempts", "answered", "due"];
+
 /** As many as a person can look through; `--limit` asks for more. */
 const DEFAULT_LIMIT = 50;
 
@@ -94,4 +96,25 @@ function answered({ answers: tried, earlier }: Entry): unknown {
   if (!Array.isArray(tried)) return null;
   const each = tried.map(({ urls }) => urls.join("+"));
   return [...(Number(earlier) > 0 ? [`(${earlier} earlier)`] : []), ...each].join(",");
+}
+
+/** `posthaste deliveries resend`: one delivery again, now, by hand. */
+function addResend(deliveries: Command, perform: Perform): void {
+  deliveries
+    .command("resend <messageId> <destinationId>")
+    .description("send one delivery again, now; ends with 3 where its destination is off or its record is gone")
+    .option("--source-id <id>", "where two sources sent the same message id")
+    .action((messageId: string, destinationId: string, _: object, command: Command) =>
+      perform(command, async ({ api, printer }) => {
+        // The leaf has the option too, and commander gives it to that one.
+        const { sourceId } = command.optsWithGlobals<{ readonly sourceId?: string }>();
+        const body = given({ messageId, destinationId, sourceId });
+        const answer = await api.call("POST", "/v1/deliveries/resend", body);
+        printer.document(answer);
+        if (answer.copyWaits === true) printer.say("a copy that waits for a retry stays, and is sent when it is due");
+        printer.say(`  posthaste deliveries --replay-id ${answer.replayId}    shows what comes of it`);
+        return EXIT.done;
+      }),
+    )
+    .addHelpText("after", examples(["posthaste deliveries resend message-7 dst_4k2v8m1n0p3q5r7s"]));
 }

@@ -4,7 +4,7 @@ import type { Perform } from "../context.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
-import { wholeNumber } from "../options.ts";
+import { addGet, addList } from "./stored-commands.ts";
 import { sayHowToGoOn, watchReplay } from "./watch-replay.ts";
 
 const PATH = "/v1/replays";
@@ -23,28 +23,17 @@ const ACTS = {
 export function addReplays(program: Command, perform: Perform): void {
   const replays = program.command("replays").description("dead letters that are sent again, and how far that is");
 
-  replays
-    .command("list")
-    .description("list replays, oldest first; they are kept for 14 days after their end")
-    .option("--limit <n>", "at most this many", wholeNumber, Number.POSITIVE_INFINITY)
-    .action(({ limit }: { readonly limit: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(PATH, limit), COLUMNS);
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples(["posthaste replays list", "posthaste replays list --json"]));
+  addList({
+    ...{ group: replays, perform, path: PATH, columns: COLUMNS },
+    description: "list replays, oldest first; they are kept for 14 days after their end",
+    examples: ["posthaste replays list", "posthaste replays list --json"],
+  });
 
-  replays
-    .command("get <id>")
-    .description("how far a replay is")
-    .action((id: string, _: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.document(await api.call("GET", `${PATH}/${encodeURIComponent(id)}`));
-        return EXIT.done;
-      }),
-    )
-    .addHelpText("after", examples([`posthaste replays get ${EXAMPLE}`]));
+  addGet({
+    ...{ group: replays, perform, path: PATH },
+    description: "how far a replay is",
+    examples: [`posthaste replays get ${EXAMPLE}`],
+  });
 
   replays
     .command("watch <id>")

@@ -18,6 +18,8 @@ export interface StoredCommand {
 
 export interface ListCommand extends StoredCommand {
   readonly columns: readonly string[];
+  /** The default of `--limit`; all by default. */
+  readonly limit?: number;
   /** The content of a column, where it is not the field of that name. */
   readonly cells?: Readonly<Record<string, (entry: Entry) => unknown>>;
 }
@@ -30,12 +32,13 @@ export function addList({
   description,
   columns,
   cells = {},
+  limit,
   examples: shown,
 }: ListCommand): void {
   group
     .command("list")
     .description(description)
-    .option("--limit <n>", "at most this many", wholeNumber)
+    .option("--limit <n>", "at most this many", wholeNumber, limit)
     .action((options: { limit?: number }, command: Command) =>
       perform(command, async ({ api, printer }) => {
         printer.list(await api.list(path, options.limit ?? Number.POSITIVE_INFINITY), columns, cells);

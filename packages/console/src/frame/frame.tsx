@@ -1,17 +1,20 @@
 /** The surroundings of every page: the links, the search, the session. */
 import { Outlet, useRouter, useRouterState } from "@tanstack/react-router";
+import { Ellipsis } from "lucide-react";
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
-import { Link } from "react-aria-components";
+import { Button, Link, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
+import { Dialog } from "../elements/dialog.tsx";
 import { isTyping, useKeys } from "../keys/keys.ts";
 import { pressPageKey } from "../keys/page-keys.ts";
 import { stepRows } from "../keys/rows.ts";
 import { toggleLive, useOpenStream } from "../live/live.ts";
-import { ExpiredDialog } from "../session/expired-dialog.tsx";
 import type { SessionState } from "../session/session.ts";
-import { TabIcon } from "../status/tab-icon.tsx";
+import { SignInForm } from "../session/sign-in-form.tsx";
+import failing from "../status/icon-failing.svg";
+import open from "../status/icon-open.svg";
+import { useWorstState } from "../status/status.ts";
 import styles from "./frame.module.css";
 import { HelpDialog } from "./help-dialog.tsx";
-import { MoreMenu } from "./more-menu.tsx";
 import { useOpenedEvent } from "./opened-row.ts";
 import { Palette } from "./palette.tsx";
 import { pastedId } from "./pasted-id.ts";
@@ -120,4 +123,48 @@ function usePastedIds(goTo: (id: string) => void): void {
     window.addEventListener("paste", onPaste);
     return () => window.removeEventListener("paste", onPaste);
   }, []);
+}
+
+/** On a narrow screen: the pages that have no place in the bar. */
+function MoreMenu() {
+  return (
+    <MenuTrigger>
+      <Button className={`${styles["place"]} ${styles["moreButton"]}`}>
+        <Ellipsis size={18} aria-hidden />
+        <span>More</span>
+      </Button>
+      <Popover className={styles["popover"] ?? ""} placement="top end">
+        <Menu className={styles["menu"] ?? ""} aria-label="More pages">
+          {PLACES.filter(({ isRare }) => isRare).map(({ path, name }) => (
+            <MenuItem key={path} id={path} href={path} className={styles["menuItem"] ?? ""}>
+              {name}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
+}
+
+/** Over the page, which stays as it is. */
+function ExpiredDialog({ name }: { readonly name: string }) {
+  return (
+    <Dialog title="Your session is over" isOpen>
+      <p>You were signed in as {name}. Sign in again: nothing on this page is lost.</p>
+      <SignInForm />
+    </Dialog>
+  );
+}
+
+/** The icon of the tab carries the worst state of any destination. */
+function TabIcon() {
+  const worst = useWorstState();
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+    if (link === null) return;
+    link.dataset["healthy"] ??= link.href;
+    const healthy = link.dataset["healthy"];
+    link.href = worst === "open" ? open : worst === "failing" ? failing : healthy;
+  }, [worst]);
+  return null;
 }

@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { CircleHelp, Search, UserRound } from "lucide-react";
+import { CircleHelp, type LucideIcon, Moon, Search, Sun, SunMoon, UserRound } from "lucide-react";
 import {
   Button as AriaButton,
+  Button,
   Header,
   Menu,
   MenuItem,
@@ -14,8 +15,10 @@ import { searchOf } from "../listing/filter.ts";
 import { LiveDot } from "../live/live-dot.tsx";
 import { chooseUtc, isUtcChosen, machineZone, useZone } from "../moment/zone.ts";
 import { signOut, useSession } from "../session/session.ts";
+import { chooseTheme, THEME_WORDS, THEMES, type Theme, useTheme } from "../theme/theme-choice.ts";
 import styles from "./frame.module.css";
-import { ThemeMenu } from "./theme-menu.tsx";
+
+const ICONS: Readonly<Record<Theme, LucideIcon>> = { system: SunMoon, light: Sun, dark: Moon };
 
 export interface TopBarProps {
   readonly onSearch: () => void;
@@ -93,4 +96,35 @@ function OwnMenu() {
 
 function firstOf(keys: Selection): unknown {
   return keys === "all" ? undefined : [...keys][0];
+}
+
+/** Light, dark, or as the machine has it. */
+function ThemeMenu() {
+  const chosen = useTheme();
+  const Icon = ICONS[chosen];
+  return (
+    <MenuTrigger>
+      <Button className={styles["icon"] ?? ""} aria-label={`Theme: ${THEME_WORDS[chosen].toLowerCase()}`}>
+        <Icon size={18} aria-hidden />
+      </Button>
+      <Popover className={styles["popover"] ?? ""} placement="bottom end">
+        <Menu
+          className={styles["menu"] ?? ""}
+          aria-label="Theme"
+          selectionMode="single"
+          disallowEmptySelection
+          selectedKeys={[chosen]}
+          onSelectionChange={(keys) => {
+            chooseTheme(THEMES.find((theme) => keys !== "all" && keys.has(theme)) ?? "system");
+          }}
+        >
+          {THEMES.map((theme) => (
+            <MenuItem key={theme} id={theme} className={styles["menuItem"] ?? ""}>
+              {THEME_WORDS[theme]}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
+  );
 }

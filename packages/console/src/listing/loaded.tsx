@@ -8,6 +8,7 @@
  */
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
+import { ApiProblem } from "../api/client.ts";
 import { Copied } from "../elements/copied.tsx";
 import { useNaming } from "../names/names.ts";
 import { type FailingQuery, Failure, useFault } from "./failure.tsx";
@@ -31,19 +32,23 @@ export interface LoadedProps<Data> {
   readonly meanwhile?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
   readonly empty?: ReactNode;
+  /** In place of everything, where control knows no such thing. */
+  readonly gone?: ReactNode;
   readonly children: (data: Data) => ReactNode;
 }
 
-export function Loaded<Data>({ isNamed = false, ...props }: LoadedProps<Data>) {
+export function Loaded<Data>({ isNamed = false, gone, ...props }: LoadedProps<Data>) {
+  const { data, error } = props.query;
+  if (gone !== undefined && data === undefined && error instanceof ApiProblem && error.status === 404) return gone;
   return isNamed ? <Named {...props} /> : <Read {...props} />;
 }
 
-function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "isNamed">) {
+function Named<Data>({ isAwaited = false, ...props }: Omit<LoadedProps<Data>, "isNamed" | "gone">) {
   const { isSettled } = useNaming();
   return <Read {...props} isAwaited={isAwaited || !isSettled} />;
 }
 
-function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed">) {
+function Read<Data>(props: Omit<LoadedProps<Data>, "isNamed" | "gone">) {
   const { query, what, rows = 8, isAwaited = false, meanwhile, isEmpty, empty, children } = props;
   // Looked at in any case: a query tells its caller only of fields that were looked at.
   const { data: read } = query;

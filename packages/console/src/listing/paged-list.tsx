@@ -7,21 +7,24 @@
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
  * QL4  At most `MOST_PAGES` stand there: "more" then puts the newest of them away, and a button leads back to those.
  */
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { GridList, GridListItem } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
 import { copyText } from "../elements/clipboard.ts";
 import { usePageKey } from "../keys/page-keys.ts";
 import { focusedRowKey, pressRowResend } from "../keys/rows.ts";
-import { useCalm } from "../live/calm.ts";
 import { MomentText } from "../moment/moment-text.tsx";
 import { Freshness } from "./freshness.tsx";
 import styles from "./listing.module.css";
 import { Loaded } from "./loaded.tsx";
 import { PAGE, type PagesProps, usePages } from "./pages.ts";
 
+/** A screen reader is told no more often. */
+const CALM_MS = 5000;
+
 /** How long it says that something was copied. */
 const COPIED_MS = 1500;
+
 export interface PagedListProps<Row> extends PagesProps<Row> {
   /** For screen readers: "deliveries". */
   readonly what: string;
@@ -155,4 +158,22 @@ function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): Cop
   usePageKey("c", copyOf === undefined ? null : () => void copy());
   usePageKey("r", pressRowResend);
   return copied;
+}
+
+/** The spoken text of something that may change each second: at once, then once in five seconds, the newest. */
+function useCalm(text: string): string {
+  const [reported, setReported] = useState(text);
+  const reportedAtMs = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    if (text === reported) return;
+    const timer = setTimeout(
+      () => {
+        reportedAtMs.current = performance.now();
+        setReported(text);
+      },
+      Math.max(0, reportedAtMs.current + CALM_MS - performance.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [text, reported]);
+  return reported;
 }

@@ -1,10 +1,14 @@
 /** Tokens: callers and their scopes. */
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import type { TokenPage } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
+import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
+import { Copied } from "../../elements/copied.tsx";
+import { Dialog } from "../../elements/dialog.tsx";
+import { Refusal } from "../../elements/refusal.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
@@ -13,8 +17,6 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./access-page.module.css";
 import { NewTokenDialog } from "./new-token-dialog.tsx";
-import { OwnTokenDialog } from "./own-token-dialog.tsx";
-import { RevokeDialog } from "./revoke-dialog.tsx";
 
 type Token = TokenPage["data"][number];
 
@@ -110,5 +112,70 @@ function Use({ token: { linkUntil, sessionUsedAt, usedAt } }: { readonly token: 
         </>
       )}
     </>
+  );
+}
+
+/** A token for one's own terminal, shown once (NT1 of new-token-dialog.tsx). */
+function OwnTokenDialog({ onClose }: { readonly onClose: () => void }) {
+  const making = useMutation({ mutationFn: () => call("POST /v1/session/token", {}), gcTime: 0 });
+  return (
+    <Dialog
+      title="Use it in the terminal"
+      isOpen
+      onClose={onClose}
+      actions={
+        making.data === undefined ? (
+          <Button look="primary" isPending={making.isPending} onPress={() => making.mutate()}>
+            Make the token
+          </Button>
+        ) : (
+          <Button onPress={onClose}>Done</Button>
+        )
+      }
+    >
+      {making.data === undefined ? (
+        <p>A token that may do what you may, in place of the last one that you made here.</p>
+      ) : (
+        <>
+          <p>It is not shown again. In the terminal:</p>
+          <Copied what="line with the token" text={`export POSTHASTE_ADMIN_TOKEN=${making.data.token}`} />
+        </>
+      )}
+      <Refusal error={making.error} />
+    </Dialog>
+  );
+}
+
+interface RevokeDialogProps {
+  readonly token: TokenPage["data"][number];
+  readonly onClose: () => void;
+}
+
+function RevokeDialog({ token: { id, name }, onClose }: RevokeDialogProps) {
+  const client = useQueryClient();
+  const revoking = useMutation({
+    mutationFn: () => call("DELETE /v1/tokens/{id}", { params: { id } }),
+    onSuccess: async () => {
+      onClose();
+      await client.invalidateQueries({ queryKey: ["GET /v1/tokens"] });
+    },
+  });
+  return (
+    <Dialog
+      title={`Revoke ${name}?`}
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onPress={onClose}>Keep it</Button>
+          <Button look="primary" isPending={revoking.isPending} onPress={() => revoking.mutate()}>
+            Revoke
+          </Button>
+        </>
+      }
+    >
+      <p>Whoever uses it is refused from then on, and every session that acts as it ends. It cannot be undone.</p>
+      <Refusal error={revoking.error} />
+    </Dialog>
   );
 }

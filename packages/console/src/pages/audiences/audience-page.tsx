@@ -1,14 +1,13 @@
 /** One audience: its figures, the sync that runs, who is in it, and how the whole of it is handed over. */
-import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
-import { useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useParams, useRouter } from "@tanstack/react-router";
 import type { Audience } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { ApiProblem } from "../../api/client.ts";
-import { Button } from "../../elements/button.tsx";
+import { ApiProblem, call } from "../../api/client.ts";
 import { Copied } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { Fact } from "../../elements/fact.tsx";
+import { Removal } from "../../elements/removal.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLiveState } from "../../live/live.ts";
@@ -19,9 +18,7 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./audiences.module.css";
 import { MembersPart } from "./members-part.tsx";
-import { RemoveAudienceDialog } from "./remove-audience-dialog.tsx";
 import { LastSync, RunningSync } from "./sync-words.tsx";
-import { WholeSync } from "./whole-sync.tsx";
 
 /** While a sync runs, and while none does. */
 const [SYNCING_MS, QUIET_MS] = [1000, 5000];
@@ -56,7 +53,7 @@ export function AudiencePage() {
               <p>
                 <a href={`/activity${searchOf({ target: audienceId })}`}>Its changes</a>
               </p>
-              <Removal audience={audience} />
+              <RemoveAudience audience={audience} />
             </div>
           )}
         </Loaded>
@@ -104,15 +101,45 @@ function Figures({ audience }: { readonly audience: Audience }) {
   );
 }
 
-function Removal({ audience }: { readonly audience: Audience }) {
-  const unavailable = useMissingScope("write");
-  const [isAsked, setAsked] = useState(false);
+function RemoveAudience({ audience: { id, name, trait, size } }: { readonly audience: Audience }) {
+  const client = useQueryClient();
+  const router = useRouter();
   return (
-    <div>
-      <Button unavailable={unavailable} onPress={() => setAsked(true)}>
-        Remove the audience
-      </Button>
-      {isAsked && <RemoveAudienceDialog audience={audience} onClose={() => setAsked(false)} />}
-    </div>
+    <Removal
+      {...{ noun: "audience", name, unavailable: useMissingScope("write") }}
+      remove={() => call("DELETE /v1/audiences/{id}", { params: { id } })}
+      onRemoved={async () => {
+        router.history.push("/audiences");
+        await client.invalidateQueries({ queryKey: ["GET /v1/audiences"] });
+      }}
+    >
+      Destinations are not told: of {countOf(size)} users they keep <code>{trait}: true</code>, unless the audience is
+      emptied by a sync before. What still waits to be told is dropped, and who was in it is forgotten: one of the same
+      name that is made later begins with nobody.
+    </Removal>
   );
+}
+
+/** The lines for a terminal that hand over the whole audience: a file of millions does not go through a page. */
+function WholeSync({ audienceId }: { readonly audienceId: string }) {
+  return (
+    <section className={styles["part"]} aria-label="Whole sync">
+      <h2>Sync the whole of it</h2>
+      <p>
+        With a file of all its users, one a line: <code>"user-7"</code>, <code>17</code> or{" "}
+        <code>{'{"userId": "user-7"}'}</code>. Who is not in the file is taken out; a file that breaks off changes
+        nobody.
+      </p>
+      <Copied what="command" text={`posthaste audiences sync ${audienceId} members.ndjson`} />
+      <Copied what="curl command" text={curlOf(audienceId)} />
+    </section>
+  );
+}
+
+function curlOf(audienceId: string): string {
+  return [
+    'curl -H "Authorization: Bearer $POSTHASTE_ADMIN_TOKEN"',
+    "-H 'Content-Type: application/x-ndjson' -T members.ndjson",
+    `${location.origin}/v1/audiences/${audienceId}/members`,
+  ].join(" ");
 }

@@ -1,24 +1,26 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
 import { Form } from "react-aria-components";
 import type { TestAnswer } from "../../api/api-types.ts";
 import { ApiProblem, call } from "../../api/client.ts";
 import { BodyChoice } from "../../destination-form/body-choice.tsx";
 import { type SampleType, SampleTypeChoice } from "../../destination-form/sample-type.tsx";
 import { SettleChoice } from "../../destination-form/settle-choice.tsx";
+import { createSecret } from "../../destination-form/shared-secret.ts";
 import { faultOf } from "../../destination-form/test-advice.ts";
 import { TestedUrls } from "../../destination-form/test-send.tsx";
 import { UrlFields } from "../../destination-form/url-fields.tsx";
 import { Button } from "../../elements/button.tsx";
+import { Checked } from "../../elements/checked.tsx";
+import { Copied } from "../../elements/copied.tsx";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { allSources } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
 import styles from "./connect.module.css";
-import { type ConnectDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
-import { SecretChoice } from "./secret-choice.tsx";
+import { type ConnectDraft, forgetDraft, heldDraft, holdDraft, nameOf, settingsOf } from "./connect-draft.ts";
 import { SourceChoice } from "./source-choice.tsx";
-import { useConnecting } from "./use-connecting.ts";
 
 const SAVE = "save-and-turn-on";
 
@@ -182,4 +184,63 @@ function useReceiver(put: (part: Partial<ConnectDraft>) => void) {
     },
   });
   return { error: making.error, isPending: making.isPending, start: () => making.mutate() };
+}
+
+interface SecretChoiceProps {
+  /** Empty for none. */
+  readonly sharedSecret: string;
+  readonly onChange: (sharedSecret: string) => void;
+}
+
+/** Whether requests are signed; the secret is made here, and shown here alone. */
+function SecretChoice({ sharedSecret, onChange }: SecretChoiceProps) {
+  return (
+    <section aria-label="Signature" className={styles["part"]}>
+      <h2>3 Signature</h2>
+      <Checked isSelected={sharedSecret !== ""} onChange={(isOn) => onChange(isOn ? createSecret() : "")}>
+        Sign each request, so that the receiver knows who sent it
+      </Checked>
+      {sharedSecret !== "" && (
+        <>
+          <p className={styles["detail"]}>The receiver checks X-Signature by this secret. It is not shown again.</p>
+          <Copied what="shared secret" text={sharedSecret} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Makes the source where it is new, and the destination; then leads to where its first event is waited for. */
+function useConnecting(draft: ConnectDraft, sharedSecret: string) {
+  const client = useQueryClient();
+  const router = useRouter();
+  const made = useRef<string | null>(null);
+  const connecting = useMutation({
+    mutationFn: async (enabled: boolean) => {
+      const sourceId = draft.sourceId ?? made.current ?? (await createSource(draft));
+      made.current = sourceId;
+      const settings = settingsOf(draft, sharedSecret);
+      const destination = await call("POST /v1/destinations", {
+        body: { type: "Webhooks", name: nameOf(draft), sourceIds: [sourceId], enabled, settings },
+      });
+      const { id: destinationId } = destination;
+      if (draft.receiverId !== null) {
+        await call("PATCH /v1/test-receivers/{id}", { params: { id: draft.receiverId }, body: { destinationId } });
+      }
+      return destination;
+    },
+    onSuccess: ({ id, enabled }) => {
+      forgetDraft();
+      router.history.push(enabled ? `/connect/${id}` : `/destinations/${id}`);
+    },
+    onSettled: () => client.invalidateQueries(),
+  });
+  const { error, isPending, mutate: connect, reset } = connecting;
+  const forgetRefusal = () => error !== null && reset();
+  return { error, isPending, connect, forgetRefusal, errors: error instanceof ApiProblem ? error.errors : [] };
+}
+
+async function createSource({ sourceName, sourceKind }: ConnectDraft): Promise<string> {
+  const body = { name: sourceName.trim() === "" ? "My website" : sourceName.trim(), kind: sourceKind };
+  return (await call("POST /v1/sources", { body })).id;
 }

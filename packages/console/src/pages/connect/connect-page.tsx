@@ -8,10 +8,11 @@ import { asked } from "../../api/asked.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { allSources } from "../../names/names.ts";
+import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
+import { areOff } from "../test-receivers/are-off.ts";
 import styles from "./connect.module.css";
 import { ConnectForm } from "./connect-form.tsx";
-import { useTestReceivers } from "./use-test-receivers.ts";
 
 export function ConnectPage() {
   const { kind } = useSearch({ from: "/connect" });
@@ -54,4 +55,11 @@ function Kinds({ catalog }: { readonly catalog: Catalog }) {
       ))}
     </ul>
   );
+}
+
+/** Whether control has test receivers, for tokens that may make one. */
+function useTestReceivers(): { readonly isAwaited: boolean; readonly areOff: boolean } {
+  const isAsked = useMissingScope("write") === null;
+  const { isPending, error } = useQuery({ ...asked("GET /v1/test-receivers", {}), enabled: isAsked, retry: false });
+  return { isAwaited: isAsked && isPending, areOff: areOff(error) };
 }

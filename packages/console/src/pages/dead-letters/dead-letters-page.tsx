@@ -3,6 +3,7 @@ import { type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from "@
 import { GridList, GridListItem } from "react-aria-components";
 import type { DeadLetterGroupPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import { Bars } from "../../chart/bars.tsx";
 import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
 import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
@@ -18,19 +19,26 @@ import { readHealth, useHealthOf } from "../../status/health-of.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
-import { HourBars } from "./hour-bars.tsx";
 import { UnreadablePart } from "./unreadable-part.tsx";
+
+const HOUR_MS = 3_600_000;
+
+/** The newest hours that are drawn. */
+const MOST_HOURS = 48;
 
 interface Group extends Counted {
   /** See `readHealth`. */
   readonly together: string;
 }
+
 type Counted = DeadLetterGroupPage["data"][number];
 
 /** How often the groups are counted anew. */
 const AGAIN_MS = 15_000;
+
 /** Groups on the page at first, and those that each "more" adds: a thousand failing destinations have thousands. */
 const PAGE = 50;
+
 /** More make a browser slow, and each is counted anew with the rest. */
 const MOST_GROUPS = 200;
 
@@ -191,4 +199,25 @@ function filterOf({ destinationId, reason, error }: Counted): Filter<DeadLetterF
 
 export function wordsOf(reason: Counted["reason"]): string {
   return reason.replaceAll("_", " ");
+}
+
+interface HourBarsProps {
+  /** Those hours in which something happened, oldest first. */
+  readonly hours: readonly { readonly at: string; readonly count: number }[];
+}
+
+/** A bar an hour up to the last one in which something happened. */
+function HourBars({ hours }: HourBarsProps) {
+  const last = Date.parse(hours.at(-1)?.at ?? "");
+  const counts = new Map(hours.map(({ at, count }) => [Date.parse(at), count]));
+  const first = Math.max(Date.parse(hours[0]?.at ?? ""), last - (MOST_HOURS - 1) * HOUR_MS);
+  const drawn = Number.isNaN(first) ? 0 : Math.round((last - first) / HOUR_MS) + 1;
+  const bars = Array.from({ length: drawn }, (_, hour) => counts.get(first + hour * HOUR_MS) ?? 0);
+  return (
+    <Bars
+      label={`by the hour, ${drawn} h: at most ${Math.max(0, ...bars)} an hour`}
+      slots={MOST_HOURS}
+      bars={bars.map((count) => [{ tone: "bad", count }])}
+    />
+  );
 }

@@ -7,12 +7,13 @@
  */
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { CheckboxGroup, Form, Label } from "react-aria-components";
+import { CheckboxGroup, FieldError, Form, Label, Text, TextArea, TextField } from "react-aria-components";
 import type { Source } from "../../api/api-types.ts";
 import { Button } from "../../elements/button.tsx";
 import { Checked } from "../../elements/checked.tsx";
 import { Choice } from "../../elements/choice.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
+import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { allSources } from "../../names/names.ts";
@@ -20,7 +21,6 @@ import { AskConfirmation } from "./ask-confirmation.tsx";
 import { concernedBy, type DeletionDraft, MOST_USERS, tooManyOf, usersOf } from "./deletion-draft.ts";
 import { numbered } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
-import { LinesField } from "./lines-field.tsx";
 
 const NOBODY: DeletionDraft = { text: "", sourceIds: null, suppress: false };
 
@@ -123,4 +123,39 @@ const ID_BYTES = 10;
 function createDeletionId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(ID_BYTES));
   return `del_${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+interface LinesFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly hint: string;
+  /** The fault of the lines, and its line. */
+  readonly error: string | null;
+}
+
+/** Lines to type or to paste, with their count beside them. */
+function LinesField({ label, value, onChange, hint, error }: LinesFieldProps) {
+  return (
+    <TextField
+      autoFocus
+      value={value}
+      onChange={onChange}
+      isInvalid={error !== null}
+      validationBehavior="aria"
+      className={elements["field"] ?? ""}
+    >
+      <Label className={elements["label"] ?? ""}>{label}</Label>
+      <TextArea
+        rows={6}
+        spellCheck={false}
+        autoComplete="off"
+        className={`${elements["input"]} ${elements["mono"]} ${styles["lines"]}`}
+      />
+      <Text slot="description" className={elements["hint"] ?? ""}>
+        {hint}
+      </Text>
+      <FieldError className={elements["error"] ?? ""}>{error}</FieldError>
+    </TextField>
+  );
 }

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { DeletionStatus } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { ApiProblem } from "../../api/client.ts";
 import { Copied } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { Freshness } from "../../listing/freshness.tsx";
@@ -28,8 +27,6 @@ export function DeletionPage() {
     ...asked("GET /v1/deletions/{id}", { params: { id: deletionId } }),
     refetchInterval: ({ state }) => (state.data === undefined || isSettled(state.data) ? false : againMs),
   });
-  const { data, error } = query;
-  const isUnknown = data === undefined && error instanceof ApiProblem && error.status === 404;
   return (
     <>
       <PageTitle>{`Deletion ${deletionId}`}</PageTitle>
@@ -37,15 +34,18 @@ export function DeletionPage() {
         <h1>Deletion {deletionId}</h1>
         <a href="/deletions">All deletions</a>
       </div>
-      {isUnknown ? (
-        <Empty action={<a href="/deletions">All deletions</a>} command="posthaste deletions list">
-          There is no deletion request with this id.
-        </Empty>
-      ) : (
-        <Loaded query={query} what="deletion request" rows={3}>
-          {(request) => <Standing request={request} />}
-        </Loaded>
-      )}
+      <Loaded
+        query={query}
+        what="deletion request"
+        rows={3}
+        gone={
+          <Empty action={<a href="/deletions">All deletions</a>} command="posthaste deletions list">
+            There is no deletion request with this id.
+          </Empty>
+        }
+      >
+        {(request) => <Standing request={request} />}
+      </Loaded>
     </>
   );
 }

@@ -4,7 +4,6 @@ import { useParams, useRouter, useSearch } from "@tanstack/react-router";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
 import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { ApiProblem } from "../../api/client.ts";
 import { ChangeList } from "../../audit/change-list.tsx";
 import { TestSend } from "../../destination-form/test-send.tsx";
 import elements from "../../elements/elements.module.css";
@@ -24,8 +23,7 @@ import { SecretReminder } from "./secret-reminder.tsx";
 export function DestinationPage() {
   const { destinationId } = useParams({ from: "/destinations/$destinationId" });
   const query = useQuery(asked("GET /v1/destinations/{id}", { params: { id: destinationId } }));
-  const { data, error } = query;
-  const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
+  const { data } = query;
   return (
     <>
       <PageTitle>{data?.name ?? destinationId}</PageTitle>
@@ -34,18 +32,20 @@ export function DestinationPage() {
         {data !== undefined && <DestinationHead destination={data} />}
         <a href={`/dead-letters/letters${searchOf({ destinationId })}`}>Dead letters</a>
       </div>
-      {isGone ? (
-        <Empty
-          action={<a href="/destinations">All destinations</a>}
-          command={`posthaste audit --target ${destinationId}`}
-        >
-          There is no such destination any more.
-        </Empty>
-      ) : (
-        <Loaded query={query} what="destination">
-          {(destination) => <Parts key={destination.id} destination={destination} />}
-        </Loaded>
-      )}
+      <Loaded
+        query={query}
+        what="destination"
+        gone={
+          <Empty
+            action={<a href="/destinations">All destinations</a>}
+            command={`posthaste audit --target ${destinationId}`}
+          >
+            There is no such destination any more.
+          </Empty>
+        }
+      >
+        {(destination) => <Parts key={destination.id} destination={destination} />}
+      </Loaded>
     </>
   );
 }

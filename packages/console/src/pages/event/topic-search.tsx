@@ -1,6 +1,8 @@
 /** The search of the topics themselves for a message id of which no log knows: slow, and complete. */
+
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import { useEffect, useRef, useState } from "react";
-import { streamed } from "../../api/streamed.ts";
+import { problemOf, unreachable } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
@@ -118,4 +120,26 @@ function Searched({ search, nameOf }: Pick<TopicSearchProps, "nameOf"> & { reado
 
 function doneWords({ finds, records }: Progress): string {
   return `${finds === 0 ? "Nothing" : countOf(finds)} found in ${countOf(records)} records: that is all there is.`;
+}
+
+interface StreamedEvent {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Throws ApiProblem for every answer that is no success; ends where the answer does. */
+async function* streamed(path: string, signal: AbortSignal): AsyncGenerator<StreamedEvent> {
+  const response = await fetch(path, { signal }).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    throw unreachable();
+  });
+  if (!response.ok) throw await problemOf(response);
+  if (response.body === null) return;
+  const texts = response.body.pipeThrough(new TextDecoderStream());
+  const reader = texts.pipeThrough(new EventSourceParserStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield { event: value.event ?? "", data: JSON.parse(value.data) };
+  }
 }

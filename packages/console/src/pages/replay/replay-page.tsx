@@ -1,10 +1,11 @@
 /** A replay under way: its progress, its speed, its outcomes; and the buttons that stop it. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
+import { useRef } from "react";
 import { useAgain } from "../../api/again.ts";
 import type { Replay } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { ApiProblem, call } from "../../api/client.ts";
+import { call } from "../../api/client.ts";
 import { CountedBar } from "../../chart/counted-bar.tsx";
 import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { Button } from "../../elements/button.tsx";
@@ -24,10 +25,13 @@ import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./replay.module.css";
 import { skippedWords } from "./skipped.ts";
-import { useSpeed } from "./speed.ts";
+
+/** Over how long the speed is taken. */
+const SPAN_MS = 5000;
 
 /** While it runs. */
 const RUNNING_MS = 1000;
+
 /** While some deliveries have no end yet, which is hours where a receiver fails. */
 const SETTLING = { leastMs: 5000, mostMs: 60_000 };
 
@@ -50,8 +54,7 @@ export function ReplayPage() {
     refetchInterval: ({ state }) => runningMs !== false && untilAgainMs(state.data, runningMs, settling()),
   });
   const nameOf = useNames();
-  const { data, error, dataUpdatedAt } = query;
-  const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
+  const { data, dataUpdatedAt } = query;
   const { destinationId } = data?.filter ?? {};
   const target = destinationId === undefined ? "" : ` to ${nameOf(destinationId)}`;
   return (
@@ -60,15 +63,18 @@ export function ReplayPage() {
       <div className={elements["pageHead"]}>
         <h1>Replay{target}</h1>
       </div>
-      {isGone ? (
-        <Empty action={<a href="/dead-letters">All dead letters</a>} command="posthaste replays list">
-          There is no such replay any more: they are kept for 14 days after their end.
-        </Empty>
-      ) : (
-        <Loaded query={query} what="replay" rows={3}>
-          {(replay) => <Progress replay={replay} atMs={dataUpdatedAt} />}
-        </Loaded>
-      )}
+      <Loaded
+        query={query}
+        what="replay"
+        rows={3}
+        gone={
+          <Empty action={<a href="/dead-letters">All dead letters</a>} command="posthaste replays list">
+            There is no such replay any more: they are kept for 14 days after their end.
+          </Empty>
+        }
+      >
+        {(replay) => <Progress replay={replay} atMs={dataUpdatedAt} />}
+      </Loaded>
     </>
   );
 }
@@ -202,4 +208,20 @@ function Acts({ replay: { id, state, endedAt } }: { readonly replay: Replay }) {
 
 function reported(count: number | null): string {
   return count === null ? "not known" : count.toLocaleString("en-GB");
+}
+
+interface Look {
+  readonly atMs: number;
+  readonly count: number;
+}
+
+/** The growth of a repeatedly read count in a second; null before the second look. */
+function useSpeed(count: number, atMs: number): number | null {
+  const looks = useRef<readonly Look[]>([]);
+  if (looks.current.at(-1)?.atMs !== atMs) {
+    looks.current = [...looks.current.filter((look) => atMs - look.atMs <= SPAN_MS), { atMs, count }];
+  }
+  const [first] = looks.current;
+  if (first === undefined || first.atMs === atMs) return null;
+  return ((count - first.count) / (atMs - first.atMs)) * 1000;
 }

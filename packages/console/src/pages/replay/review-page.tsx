@@ -7,7 +7,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRouter, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { ReplayStart } from "../../api/api-types.ts";
+import type { Operations, ReplayStart } from "../../api/api-types.ts";
+import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
 import { commandOf } from "../../dead-letters/dead-letter-filter.ts";
 import { inputOf, REPLAY_FILTERS, type ReplayFilterKey, reviewOf } from "../../dead-letters/replay-filter.ts";
@@ -18,14 +19,16 @@ import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { useNames } from "../../names/names.ts";
+import { ResendButton } from "../../resend/resend-button.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { useCounting } from "./counting.tsx";
 import { PlanCounts } from "./plan-counts.tsx";
-import { PlanSamples } from "./plan-samples.tsx";
 import styles from "./replay.module.css";
 import { skippedWords } from "./skipped.ts";
-import { type Span, useSpan } from "./span.ts";
 import { StartForm } from "./start-form.tsx";
+
+/** The most that one page may hold. */
+const MOST_GROUPS = 200;
 
 export function ReviewPage() {
   const filter = useSearch({ from: "/replay" });
@@ -159,4 +162,53 @@ function SkippedPart({
       )}
     </>
   );
+}
+
+/** Samples of the counted dead letters; one can be sent alone first, to see the receiver's answer. */
+function PlanSamples({ samples }: Pick<ReplayStart, "samples">) {
+  const [first] = samples;
+  return (
+    <section aria-label="Samples" className={styles["part"]}>
+      <h2>Samples</h2>
+      <ul className={styles["samples"]}>
+        {samples.map(({ place, time, messageId, type, reason }) => (
+          <li key={place}>
+            <MomentText at={time} />
+            <span>
+              {type}, {reason.replaceAll("_", " ")}
+            </span>
+            <a href={`/events/${encodeURIComponent(messageId)}`}>
+              <code>{messageId}</code>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {first !== undefined && (
+        <ResendButton delivery={{ messageId: first.messageId, destinationId: first.destinationId }} isOnce>
+          Send one first
+        </ResendButton>
+      )}
+    </section>
+  );
+}
+
+interface Span {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** When the first and the last fitting dead letters died; undefined while it is not known, null where it cannot be. */
+function useSpan({ again: _, ...filter }: Filter<ReplayFilterKey>): Span | null | undefined {
+  // Control reports values of the address that do not fit.
+  const query = { ...(filter as Operations["GET /v1/dead-letters/groups"]["query"]), limit: MOST_GROUPS };
+  const { data, isPending } = useQuery(asked("GET /v1/dead-letters/groups", { query }));
+  if (isPending) return undefined;
+  const [first] = data?.data ?? [];
+  if (data === undefined || first === undefined || data.nextCursor !== null) return null;
+  const ends = { from: first.firstAt, to: first.lastAt };
+  for (const { firstAt, lastAt } of data.data) {
+    if (Date.parse(firstAt) < Date.parse(ends.from)) ends.from = firstAt;
+    if (Date.parse(lastAt) > Date.parse(ends.to)) ends.to = lastAt;
+  }
+  return ends;
 }

@@ -2,10 +2,10 @@ import { useQuery } from "@tanstack/react-query";
 import type { EventPage, SourceCalls } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
+import { Button } from "../../elements/button.tsx";
 import { Awaited, Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { usePausable } from "../../live/live.ts";
-import { PauseButton } from "../../live/pause-button.tsx";
+import { toggleLive, useLiveState, usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { useNaming } from "../../names/names.ts";
@@ -16,12 +16,16 @@ import { Mark } from "../../verdict/mark.tsx";
 import styles from "./sources-page.module.css";
 
 type Call = SourceCalls["data"][number];
+
 type Event = EventPage["data"][number];
 
 /** Calls come a moment after they were taken, for as long as somebody asks. */
 const LOOK_MS = 1000;
+
 const COUNTS_MS = 5000;
+
 const VERDICTS = 50;
+
 /** Of the destinations that one call went to. */
 const MOST_NAMED = 2;
 
@@ -150,4 +154,19 @@ function useVerdicts(sourceId: string): (messageId: string | undefined) => Event
   });
   const byId = new Map(data?.data.map((event) => [event.messageId, event]));
   return (messageId) => (messageId === undefined ? undefined : byId.get(messageId));
+}
+
+/** Beside a live list: it does the same as the dot above the page. */
+function PauseButton() {
+  const { state } = useLiveState();
+  const isPaused = state === "paused";
+  return (
+    <Button
+      look="quiet"
+      aria-label={isPaused ? "Go on with what comes live" : "Pause what comes live"}
+      onPress={toggleLive}
+    >
+      {isPaused ? "Go on" : "Pause"}
+    </Button>
+  );
 }

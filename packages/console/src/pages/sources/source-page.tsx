@@ -2,7 +2,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { asked } from "../../api/asked.ts";
-import { ApiProblem } from "../../api/client.ts";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
@@ -19,8 +18,7 @@ import { WriteKey } from "./write-key.tsx";
 export function SourcePage() {
   const { sourceId } = useParams({ from: "/sources/$sourceId" });
   const query = useQuery(asked("GET /v1/sources/{id}", { params: { id: sourceId } }));
-  const { data, error } = query;
-  const isGone = data === undefined && error instanceof ApiProblem && error.status === 404;
+  const { data } = query;
   return (
     <>
       <PageTitle>{data?.name ?? sourceId}</PageTitle>
@@ -31,30 +29,32 @@ export function SourcePage() {
         )}
         {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
       </div>
-      {isGone ? (
-        <Empty action={<a href="/sources">All sources</a>} command={`posthaste audit --target ${sourceId}`}>
-          There is no such source any more.
-        </Empty>
-      ) : (
-        <Loaded query={query} what="source">
-          {(source) => (
-            <div data-state="live" className={styles["parts"]}>
-              <WriteKey source={source} />
-              <CallsPart sourceId={source.id} writeKey={source.writeKey} />
-              <details>
-                <summary>Send from your own program</summary>
-                <Snippets writeKey={source.writeKey} />
-              </details>
-              <SourceForm key={source.id} source={source} />
-              <p>
-                <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
-                <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>
-              </p>
-              <RemoveSource source={source} />
-            </div>
-          )}
-        </Loaded>
-      )}
+      <Loaded
+        query={query}
+        what="source"
+        gone={
+          <Empty action={<a href="/sources">All sources</a>} command={`posthaste audit --target ${sourceId}`}>
+            There is no such source any more.
+          </Empty>
+        }
+      >
+        {(source) => (
+          <div data-state="live" className={styles["parts"]}>
+            <WriteKey source={source} />
+            <CallsPart sourceId={source.id} writeKey={source.writeKey} />
+            <details>
+              <summary>Send from your own program</summary>
+              <Snippets writeKey={source.writeKey} />
+            </details>
+            <SourceForm key={source.id} source={source} />
+            <p>
+              <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
+              <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>
+            </p>
+            <RemoveSource source={source} />
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }
