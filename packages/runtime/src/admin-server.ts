@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
-import { gaugeRender, MetricsPage } from "./metrics-page.ts";
+import { gaugeRender, renderMetrics } from "./metrics-page.ts";
+import { SharedAnswer } from "./shared-answer.ts";
 import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
 /** Probes and scrapers send a head without a body, and read what they asked for at once. */
@@ -46,7 +47,8 @@ export interface AdminServer {
  * out.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const page = new MetricsPage({ registry: options.registry, onRendered: gaugeRender(options.registry) });
+  const onRendered = gaugeRender(options.registry);
+  const page = new SharedAnswer({ make: () => renderMetrics({ registry: options.registry, onRendered }) });
   const server = createServer(HEAD_LIMITS, (request, response) => {
     if (isCutOff(request)) return;
     answer({ ...options, page }, request, response).catch((error: unknown) => {
@@ -72,7 +74,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
 }
 
 type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness" | "ownReadiness"> & {
-  readonly page: MetricsPage;
+  readonly page: SharedAnswer<Buffer>;
 };
 
 async function answer(options: AnswerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -83,7 +85,7 @@ async function answer(options: AnswerOptions, request: IncomingMessage, response
   }
   switch (path) {
     case "/metrics": {
-      const page = await options.page.read();
+      const page = await options.page.ask();
       response.writeHead(200, { "content-type": options.registry.contentType }).end(page);
       return;
     }
