@@ -11,6 +11,7 @@ import type { Clock } from "@posthaste/core/time";
 import { createServer } from "@posthaste/http-kit/server";
 import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { Readiness } from "@posthaste/runtime/admin-server";
+import { SharedAnswer } from "@posthaste/runtime/shared-answer";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
 import { openConsole } from "./console/open-console.ts";
@@ -64,9 +65,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     brokers: brokersState(parts),
     deliveryLog: parts.readModel.trouble() ?? true,
   });
+  const services = new SharedAnswer({ make: () => askServices(config.POSTHASTE_READY_URLS) });
   const readiness = async (): Promise<Readiness> => ({
     ...ownReadiness(),
-    ...(await askServices(config.POSTHASTE_READY_URLS)),
+    ...(await services.ask()),
   });
   const isApi = config.POSTHASTE_CONTROL_ROLES.includes("api");
   const server = createServer({

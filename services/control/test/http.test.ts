@@ -231,6 +231,9 @@ describe("/readyz", () => {
       const checks = { tables: true, brokers: true, deliveryLog: true, ingest: true };
       expect([response.status, await response.json()]).toMatchObject([200, { ready: true, checks }]);
     });
+    const asked = service.requests.length;
+    await Promise.all(Array.from({ length: 40 }, () => fetch(`${ready.url}/readyz`).then((each) => each.text())));
+    expect(service.requests.length - asked, "asks of 40 callers at once").toBeLessThan(20);
     await ready.stop();
     await service.close();
   });

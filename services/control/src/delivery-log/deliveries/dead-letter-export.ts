@@ -2,7 +2,7 @@
  * Reads dead letters from their topic, for a data engineer: one with its body, or all that fit, sent while they are
  * read.
  *
- * Owns the exports' turns; a reading belongs to its request and ends with it.
+ * Owns the exports' turns, and the question where the topic ends; a reading belongs to its request and ends with it.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
@@ -17,7 +17,8 @@ import {
 } from "@posthaste/dead-letters/dead-letter-reader";
 import type { PurgedDeadLetters } from "@posthaste/dead-letters/purged-dead-letters";
 import { Problem } from "@posthaste/http-kit/problem";
-import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { type PartitionOffsets, topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
+import { SharedAnswer } from "@posthaste/runtime/shared-answer";
 import { ExportTurns } from "./export-turns.ts";
 import { createRowFormat, type ExportFormat } from "./row-formats.ts";
 
@@ -52,15 +53,18 @@ export class DeadLetterExport {
   readonly #options: DeadLetterExportOptions;
   readonly #turns = new ExportTurns({ monotonicMs: () => performance.now(), delay });
 
+  /** The brokers are asked for all who begin at a time: for exports that are left at once it was most of their cost. */
+  readonly #offsets: SharedAnswer<readonly PartitionOffsets[]>;
+
   constructor(options: DeadLetterExportOptions) {
     this.#options = options;
+    this.#offsets = new SharedAnswer({ make: () => topicOffsets(options.connection, options.topic) });
   }
 
   /** Rejects with the Problem `not_found` where no letter stands at the place that the caller may see. */
   async one(place: string, signal: AbortSignal): Promise<FoundDeadLetter> {
-    const { connection, topic } = this.#options;
     const [partition = -1, offset = -1] = /^\d{1,9}:\d{1,15}$/.test(place) ? place.split(":").map(Number) : [];
-    const range = (await topicOffsets(connection, topic)).find((each) => each.partition === partition);
+    const range = (await this.#offsets.ask()).find((each) => each.partition === partition);
     if (range === undefined || offset < range.start || offset >= range.end) throw noSuchDeadLetter(place);
     const reading = { timeoutMs: READ_MS, signal: AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]) };
     const found = await readDeadLetter(this.#options, { partition, offset }, reading);
@@ -73,8 +77,7 @@ export class DeadLetterExport {
    * holds none of them. Resolves once the ranges to read are known.
    */
   async begin(filter: DeadLetterFilter, format: ExportFormat, signal: AbortSignal): Promise<BegunExport> {
-    const { connection, topic } = this.#options;
-    const ranges = await topicOffsets(connection, topic);
+    const ranges = await this.#offsets.ask();
     const leftOut = { suppressed: 0, purged: 0 };
     return { chunks: this.#chunks(ranges, { filter, format, signal, leftOut }), leftOut };
   }
@@ -100,7 +103,7 @@ export class DeadLetterExport {
         if (chunk.length > 0) yield chunk;
       }
     }
-    yield rows.end();
+    yield await this.#turns.take(() => rows.end());
   }
 
   /**

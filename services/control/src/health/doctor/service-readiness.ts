@@ -1,4 +1,4 @@
-/** The readiness of the other services: asks each for its `/readyz` anew each time. */
+/** The readiness of the other services: asks each for its `/readyz`. */
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { z } from "zod";
 import { readStart } from "../../configuration/sources/answer-start.ts";
