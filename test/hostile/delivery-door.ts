@@ -93,6 +93,6 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
 /** The receiver's answer between two streams: a plain 200. */
 const QUIET: Stream = {
   ...{ head: 0, connections: 1, framing: "length", pieceBytes: 1, extensionBytes: 0, headerLines: 0, headerBytes: 1 },
-  ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: true },
+  ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: "at once" },
   ...{ writeBytes: 1_500, pauseMs: 0, leavesAfterMs: 60_000 },
 };

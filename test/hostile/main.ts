@@ -9,8 +9,8 @@ import { startInstallation } from "../e2e/installation.ts";
 import { climb } from "./climb.ts";
 import { deliveryDoor } from "./delivery-door.ts";
 import { BOUNDS, type Cost, type Door, partOfBounds } from "./door.ts";
-import { startMeter } from "./meter.ts";
-import { serverDoors } from "./server-doors.ts";
+import { type Meter, startMeter } from "./meter.ts";
+import { exportsDoor, serverDoors } from "./server-doors.ts";
 import type { Stream } from "./stream.ts";
 
 const SAID_EVERY = 20;
@@ -36,11 +36,15 @@ function words({ memoryMb, slower, refused, recoveryS, processor, pauseMs, playe
   ].join(", ");
 }
 
+function aloneWords({ name }: Door, { alone }: Meter): string {
+  return `${name}: alone p99 ${alone.p99Ms.toFixed(1)} ms, ${alone.residentMb.toFixed(0)} MB`;
+}
+
 /** Returns whether all kept to the bounds. */
 async function search(door: Door): Promise<boolean> {
   const meter = await startMeter(door);
   const endMs = performance.now() + Number(values.minutes) * 60_000;
-  console.log(`${door.name}: alone p99 ${meter.alone.p99Ms.toFixed(1)} ms, ${meter.alone.residentMb.toFixed(0)} MB`);
+  console.log(aloneWords(door, meter));
   const startedMs = performance.now();
   let beyond = 0;
   const dearest = await climb({
@@ -64,13 +68,16 @@ async function search(door: Door): Promise<boolean> {
 
 const installation = await startInstallation({ longLived: true, settings: { POSTHASTE_LOG_LEVEL: "error" } });
 try {
-  const doors = new Map(await serverDoors(installation)).set("delivery", await deliveryDoor(installation));
-  console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${[...doors.keys()].join(", ")}`);
-  for (const name of values.door ?? doors.keys()) {
-    const door = doors.get(name);
+  const ports = await serverDoors(installation);
+  const others = { delivery: deliveryDoor, exports: exportsDoor };
+  const names = [...ports.keys(), ...Object.keys(others)];
+  console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${names.join(", ")}`);
+  for (const name of values.door ?? names) {
+    const door = ports.get(name) ?? (await others[name as keyof typeof others]?.(installation));
     if (door === undefined) throw new Error(`there is no door ${name}`);
     if (values.stream !== undefined) {
       const meter = await startMeter(door);
+      console.log(aloneWords(door, meter));
       for (const stream of values.stream) {
         const cost = await meter.measure(JSON.parse(stream) as Stream, true);
         console.log(`${name}: ${words(cost)}: ${stream}`);

@@ -9,7 +9,7 @@
  * - A process that holds much after a stream is started anew before the next, so no stream is taken for another.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { processCpuMs, processRssBytes, processWaitMs } from "../load/figures/process-cpu.ts";
+import { mainThreadMs, processCpuMs, processRssBytes } from "../load/figures/process-cpu.ts";
 import type { Cost, Door } from "./door.ts";
 import type { Stream } from "./stream.ts";
 
@@ -106,15 +106,34 @@ async function ask(door: Door, forMs: number): Promise<Seen> {
 }
 
 async function exchange(door: Door, seen: Seen): Promise<void> {
-  const pids = [process.pid, door.pid(), ...(door.between?.() ?? [])];
-  const readyMs = () => pids.reduce((sum, pid) => sum + orNone(processWaitMs, pid), 0);
-  const [startedMs, readyBefore] = [performance.now(), readyMs()];
+  const waited = startWait(door);
   const late = new AbortController();
-  const waited = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
-  const isTaken = await Promise.race([door.honest().catch(() => false), waited]);
+  const tooLong = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
+  const isTaken = await Promise.race([door.honest().catch(() => false), tooLong]);
   late.abort();
   if (!isTaken) seen.refused += 1;
-  seen.waitsMs.push(Math.max(0, performance.now() - startedMs - (readyMs() - readyBefore)));
+  seen.waitsMs.push(waited());
+}
+
+/**
+ * Begins a wait; the result ends it, and returns it in ms. Where several processes are ready at once their times are
+ * taken off twice, so the wait is no less than what the door's own process worked in it.
+ */
+function startWait(door: Door): () => number {
+  const others = door.between?.() ?? [];
+  const now = () => {
+    const [own, at] = [orNone((pid) => mainThreadMs(pid).waited, process.pid), performance.now()];
+    const waited = [door.pid(), ...others].map((pid) => orNone((each) => mainThreadMs(each).waited, pid));
+    const used = orNone((pid) => mainThreadMs(pid).used, door.pid());
+    return { at: at - own, waited: waited.reduce((sum, each) => sum + each, 0), used };
+  };
+  const begun = now();
+  return () => {
+    const ended = now();
+    const wholeMs = ended.at - begun.at;
+    const worked = Math.min(wholeMs, ended.used - begun.used);
+    return Math.max(0, wholeMs - (ended.waited - begun.waited), worked);
+  };
 }
 
 async function recovery(door: Door, p99Ms: number): Promise<number> {

@@ -24,6 +24,8 @@ const BYTES_A_SECOND = 10_000_000;
 const TICK_MS = 5;
 /** A burst has at most the bytes of a tenth of a second. */
 const MOST_AT_ONCE = BYTES_A_SECOND / 10;
+/** How long a slow reader waits between two reads. */
+const SLOW_READ_MS = 200;
 /** A connection that does not take more waits. */
 const MOST_BUFFERED = 128 * 1024;
 
@@ -61,9 +63,19 @@ function watch(socket: Socket): Socket {
 function openAll({ port, stream }: Orders): void {
   while (port !== undefined && playing.size < stream.connections) {
     const socket = watch(connect({ port, host: "127.0.0.1" }));
-    if (stream.reads) socket.on("end", () => leave(socket)).resume();
+    read(socket, stream.reads);
     begin(socket);
   }
+}
+
+function read(socket: Socket, how: Stream["reads"]): void {
+  if (how === "never") return;
+  socket.on("end", () => leave(socket)).resume();
+  if (how === "at once") return;
+  socket.on("data", () => {
+    socket.pause();
+    setTimeout(() => socket.resume(), SLOW_READ_MS);
+  });
 }
 
 /** Answers whether anything was written. */

@@ -78,7 +78,7 @@ describe("a stream", () => {
         headerLines: 1,
         headerBytes: 1,
       },
-      ...{ interim: 1, bodyBytes: 3, filler: "letters", trailerLines: 1, messages: 1, ends: true, reads: true },
+      ...{ interim: 1, bodyBytes: 3, filler: "letters", trailerLines: 1, messages: 1, ends: true, reads: "at once" },
       ...{ writeBytes: 1_000, pauseMs: 0, leavesAfterMs: 1_000 },
     };
     const textOf = (of: Stream) => Buffer.concat([...bytesOf(of, heads)]).toString();

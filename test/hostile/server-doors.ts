@@ -1,7 +1,9 @@
 /** The doors at which the product is the server: its ports, with and without a key, a token or a receiver's id. */
 import { Agent, request } from "node:http";
 import type { ServiceName } from "@posthaste/local-stack/services";
+import { eventually } from "@posthaste/testkit/eventually";
 import type { Installation } from "../e2e/installation.ts";
+import { writeDeadLetters } from "../e2e/write-dead-letters.ts";
 import type { Door } from "./door.ts";
 import { type Player, startPlayer } from "./player.ts";
 
@@ -88,6 +90,34 @@ export async function serverDoors(installation: Installation): Promise<ReadonlyM
     },
   };
   return new Map(Object.entries(doors).map(([name, door]) => [name, toDoor(name, door, installation)]));
+}
+
+/** Dead letters of which an export reads some batches. */
+const DEAD_LETTERS = 20_000;
+
+/** The door of long answers: exports of dead letters, beside the shortest answer that control has. */
+export async function exportsDoor(installation: Installation): Promise<Door> {
+  const { control, system } = installation;
+  const settings = { urls: [{ url: "http://127.0.0.1:9/" }] };
+  const made = { type: "Webhooks", name: "dead", sourceIds: [], settings };
+  const { id: destinationId } = (await control.call("POST", "/v1/destinations", made)) as { readonly id: string };
+  await writeDeadLetters(installation, { destinationId, sourceId: "s", name: "letter", count: DEAD_LETTERS });
+  await eventually(
+    async () => {
+      const { complete } = (await control.call("GET", "/v1/dead-letters?limit=1")) as { readonly complete: boolean };
+      if (!complete) throw new Error("the dead letters are still being read");
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+  const { token } = (await control.call("POST", "/v1/tokens", { name: "reader", scopes: ["read"] })) as {
+    readonly token: string;
+  };
+  const heads = ["parquet", "csv", "ndjson"].map((format) =>
+    head("GET", `/v1/dead-letters/export?format=${format}`, `Authorization: Bearer ${token}`),
+  );
+  const port = Number(new URL(system.controlUrl).port);
+  const honest = { method: "GET", path: "/healthz" };
+  return toDoor("exports", { service: "control", port, heads, honest }, installation);
 }
 
 function toDoor(name: string, { service, port, heads, honest }: ServerDoor, { system }: Installation): Door {

@@ -25,8 +25,8 @@ export interface Stream {
   readonly messages: number;
   /** Whether the last message comes to its end. */
   readonly ends: boolean;
-  /** Whether the answers are read. */
-  readonly reads: boolean;
+  /** How answers are read. */
+  readonly reads: "at once" | "slowly" | "never";
   /** Bytes that are written at once. */
   readonly writeBytes: number;
   /** How many ms lie between two writes of a connection. */
@@ -51,7 +51,7 @@ export const GENES: { readonly [Gene in keyof Stream]: fc.Arbitrary<Stream[Gene]
   trailerLines: among(0, 0, 10, 500),
   messages: among(1, 1, 2, 16, 17, 100, 100_000),
   ends: fc.boolean(),
-  reads: fc.boolean(),
+  reads: among("at once", "slowly", "never"),
   writeBytes: among(1, 1_500, 16_000, 65_000),
   pauseMs: among(0, 0, 0, 1, 20),
   leavesAfterMs: among(5, 100, 1_000, 60_000),

@@ -24,12 +24,10 @@ function cpuMsOf(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/**
- * How long the process's main thread was ready to run and had no core so far, in ms: the cost of other processes to it.
- */
-export function processWaitMs(pid: number): number {
-  const [, waitNs = "0"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
-  return Number(waitNs) / 1e6;
+/** A process's main thread so far, in ms: `used` on a core, and `waited` ready to run while other processes had them. */
+export function mainThreadMs(pid: number): { readonly used: number; readonly waited: number } {
+  const [used = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ").map(Number);
+  return { used: used / 1e6, waited: waited / 1e6 };
 }
 
 /**
@@ -40,7 +38,7 @@ export async function withWaits<Result>(
   seconds: number,
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly waits: readonly string[] }> {
-  const waitsMs = () => [...pids, process.pid].map(processWaitMs);
+  const waitsMs = () => [...pids, process.pid].map((pid) => mainThreadMs(pid).waited);
   const before = waitsMs();
   const result = await work();
   return { result, waits: waitsMs().map((ms, index) => ((ms - (before[index] ?? 0)) / seconds).toFixed(0)) };
