@@ -1,8 +1,9 @@
 /**
- * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON]`: a search for the
- * streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints its seed, the
- * finds beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that is beyond;
- * with `--stream`, which may come more than once, it measures that one. Ends with 1 when one is beyond.
+ * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON] [--put-back=FAULT]`:
+ * a search for the streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints
+ * its seed, the finds beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that
+ * is beyond; with `--stream`, which may come more than once, it measures that one; with `--put-back` a fault of
+ * put-back.ts is there. Ends with 1 when one is beyond.
  */
 import { parseArgs } from "node:util";
 import { startInstallation } from "../e2e/installation.ts";
@@ -10,6 +11,7 @@ import { climb } from "./climb.ts";
 import { deliveryDoor } from "./delivery-door.ts";
 import { BOUNDS, type Cost, type Door, partOfBounds } from "./door.ts";
 import { type Meter, startMeter } from "./meter.ts";
+import { putBack } from "./put-back.ts";
 import { exportsDoor, serverDoors } from "./server-doors.ts";
 import type { Stream } from "./stream.ts";
 
@@ -22,6 +24,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     first: { type: "boolean", default: false },
     stream: { type: "string", multiple: true },
+    "put-back": { type: "string" },
   },
 });
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
@@ -66,13 +69,14 @@ async function search(door: Door): Promise<boolean> {
   return beyond === 0;
 }
 
+const faulty = values["put-back"] === undefined ? undefined : [putBack(values["put-back"])];
 const installation = await startInstallation({ longLived: true, settings: { POSTHASTE_LOG_LEVEL: "error" } });
 try {
   const ports = await serverDoors(installation);
   const others = { delivery: deliveryDoor, exports: exportsDoor };
   const names = [...ports.keys(), ...Object.keys(others)];
   console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${names.join(", ")}`);
-  for (const name of values.door ?? names) {
+  for (const name of values.door ?? faulty ?? names) {
     const door = ports.get(name) ?? (await others[name as keyof typeof others]?.(installation));
     if (door === undefined) throw new Error(`there is no door ${name}`);
     if (values.stream !== undefined) {

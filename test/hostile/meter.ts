@@ -14,8 +14,8 @@ import type { Cost, Door } from "./door.ts";
 import type { Stream } from "./stream.ts";
 
 const ASKED_EVERY_MS = 10;
-const PLAYED_MS = 2_500;
-const ALONE_MS = 2_000;
+const PLAYED_MS = 1_500;
+const ALONE_MS = 1_000;
 /** How often the neighbour is measured alone; the least p99 counts, since its first exchanges run cold code. */
 const ALONE_TIMES = 4;
 const LOOKED_EVERY_MS = 50;
