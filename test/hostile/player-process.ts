@@ -109,7 +109,7 @@ function tick(): void {
   }
 }
 
-setPriority(constants.priority.PRIORITY_LOW);
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 setInterval(tick, TICK_MS);
 process.on("message", (given: Orders | "rest") => {
   if (given === "rest") process.send?.(played);

@@ -61,6 +61,11 @@ export const FAULTS: Readonly<Record<string, { readonly door: string; readonly c
         from: "    this.#spentMs += this.#pieceMs(this.#readAtMs);\n",
         to: "",
       },
+      {
+        file: "packages/webhook/src/answer-budget.ts",
+        from: "export const PIECE_BYTES = 4 * 1024;",
+        to: "export const PIECE_BYTES = 64 * 1024;",
+      },
     ],
   },
 };

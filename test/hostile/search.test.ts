@@ -55,6 +55,7 @@ describe("a stream", () => {
     const small = streams.map((stream) => ({
       ...stream,
       ...{ bodyBytes: Math.min(stream.bodyBytes, 4_096), messages: Math.min(stream.messages, 3), extensionBytes: 1 },
+      ...{ interim: Math.min(stream.interim, 5), trailerLines: Math.min(stream.trailerLines, 5) },
     }));
     fc.assert(
       fc.property(small, (stream) => {
@@ -85,5 +86,17 @@ describe("a stream", () => {
     const head = `${heads[0]}\r\nTransfer-Encoding: chunked\r\nx-0: h\r\n\r\n`;
     expect(textOf(stream)).toBe(`${head}2;e=x\r\nxx\r\n1;e=x\r\nx\r\n0\r\nt: x\r\n\r\n`);
     expect(textOf({ ...stream, ends: false })).toBe(`${head}2;e=x\r\nxx\r\n`);
+  });
+
+  it("has all of its small parts where they are made in blocks", () => {
+    const stream: Stream = {
+      ...{ head: 0, connections: 1, framing: "chunked", pieceBytes: 2, extensionBytes: 0, headerLines: 0 },
+      ...{ headerBytes: 1, interim: 3_000, bodyBytes: 50_001, filler: "letters", trailerLines: 20_000, messages: 3 },
+      ...{ ends: true, reads: "at once", writeBytes: 1_000, pauseMs: 0, leavesAfterMs: 1_000 },
+    };
+    const text = Buffer.concat([...bytesOf(stream, ["HTTP/1.1 200 OK"])]).toString();
+    const body = `${"2\r\nxx\r\n".repeat(25_000)}1\r\nx\r\n0\r\n${"t: x\r\n".repeat(20_000)}\r\n`;
+    const message = `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(3_000)}HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+    expect(text === message.repeat(3)).toBe(true);
   });
 });

@@ -45,10 +45,10 @@ export const GENES: { readonly [Gene in keyof Stream]: fc.Arbitrary<Stream[Gene]
   extensionBytes: among(0, 0, 0, 1, 30, 400, 15_000),
   headerLines: among(0, 0, 10, 100, 1_000),
   headerBytes: among(1, 10, 100),
-  interim: among(0, 0, 0, 1, 1_000),
+  interim: among(0, 0, 0, 1, 1_000, 1_000_000),
   bodyBytes: among(0, 100, 4_096, 33_000, 511_000, 5_000_000, 1_000_000_000),
   filler: among("letters", "braces", "json", "gzip"),
-  trailerLines: among(0, 0, 10, 500),
+  trailerLines: among(0, 0, 10, 500, 1_000_000),
   messages: among(1, 1, 2, 16, 17, 100, 100_000),
   ends: fc.boolean(),
   reads: among("at once", "slowly", "never"),
@@ -61,6 +61,8 @@ export const streams: fc.Arbitrary<Stream> = fc.record(GENES);
 
 const GZIP_OF_BRACES = gzipSync(`{"batch":[${"{},".repeat(160_000)}{}]}`);
 
+/** About the bytes of a chunk beside its content. */
+const CHUNK_BYTES = 5;
 /** Without chunks a body is cut by `writeBytes` alone. */
 const LARGEST_PIECE_BYTES = 60_000;
 
@@ -84,12 +86,38 @@ export function* bytesOf(stream: Stream, heads: readonly string[]): Generator<Bu
 
 function* parts(stream: Stream, heads: readonly string[]): Generator<Buffer> {
   const head = heads[stream.head % heads.length] ?? "";
-  for (let message = 1; message <= stream.messages; message++) {
-    const interim = Buffer.from("HTTP/1.1 103 Early Hints\r\n\r\n");
-    if (head.startsWith("HTTP")) for (let time = 0; time < stream.interim; time++) yield interim;
-    yield Buffer.from(headOf(stream, head));
-    yield* bodyOf(stream, stream.ends || message < stream.messages);
+  const whole = stream.ends ? stream.messages : stream.messages - 1;
+  yield* repeated(() => messageOf(stream, head, true), whole);
+  if (!stream.ends) yield* messageOf(stream, head, false);
+}
+
+/** Parts are put together up to about so many bytes: one by one, small parts would come no faster than they are made. */
+const BLOCK_BYTES = 64 * 1024;
+
+/** The same parts so many times, small ones in blocks. */
+function* repeated(partsOf: () => Iterable<Buffer>, times: number): Generator<Buffer> {
+  if (times <= 0) return;
+  const one: Buffer[] = [];
+  let bytes = 0;
+  for (const part of partsOf()) {
+    one.push(part);
+    bytes += part.length;
+    if (bytes < BLOCK_BYTES) continue;
+    for (let time = 0; time < times; time++) yield* partsOf();
+    return;
   }
+  const ofBlock = Math.min(times, Math.ceil(BLOCK_BYTES / Math.max(1, bytes)));
+  const single = Buffer.concat(one);
+  const block = Buffer.alloc(ofBlock * bytes, single);
+  for (let time = 0; time + ofBlock <= times; time += ofBlock) yield block;
+  yield block.subarray(0, (times % ofBlock) * bytes);
+}
+
+function* messageOf(stream: Stream, head: string, ends: boolean): Generator<Buffer> {
+  const interim = Buffer.from("HTTP/1.1 103 Early Hints\r\n\r\n");
+  if (head.startsWith("HTTP")) yield* repeated(() => [interim], stream.interim);
+  yield Buffer.from(headOf(stream, head));
+  yield* bodyOf(stream, ends);
 }
 
 function headOf({ framing, bodyBytes, headerLines, headerBytes, filler }: Stream, head: string): string {
@@ -104,18 +132,37 @@ function lengthOf(filler: Stream["filler"], bodyBytes: number): number {
 }
 
 function* bodyOf(stream: Stream, ends: boolean): Generator<Buffer> {
-  const { framing, extensionBytes, filler, trailerLines } = stream;
-  const pieceBytes = framing === "chunked" ? stream.pieceBytes : LARGEST_PIECE_BYTES;
+  const { framing, filler, trailerLines } = stream;
   const total = lengthOf(filler, stream.bodyBytes);
   // One that does not end stops a byte before its end.
   const last = ends ? total : Math.max(0, total - 1);
-  const extension = extensionBytes === 0 ? "" : `;e=${"x".repeat(extensionBytes)}`;
-  for (let at = 0; at < last; at += pieceBytes) {
-    const piece = contentOf(filler, at, Math.min(pieceBytes, last - at));
-    if (framing === "length") yield piece;
-    else yield Buffer.concat([Buffer.from(`${piece.length.toString(16)}${extension}\r\n`), piece, Buffer.from("\r\n")]);
+  if (framing === "length") {
+    for (let at = 0; at < last; at += LARGEST_PIECE_BYTES) {
+      yield contentOf(filler, at, Math.min(LARGEST_PIECE_BYTES, last - at));
+    }
+    return;
   }
-  if (framing === "chunked" && ends) yield Buffer.from(`0\r\n${"t: x\r\n".repeat(trailerLines)}\r\n`);
+  yield* chunksOf(stream, last);
+  if (!ends) return;
+  yield Buffer.from("0\r\n");
+  yield* repeated(() => [Buffer.from("t: x\r\n")], trailerLines);
+  yield Buffer.from("\r\n");
+}
+
+/** Chunks of a text that begins anew with each block. */
+function* chunksOf({ pieceBytes, extensionBytes, filler }: Stream, bytes: number): Generator<Buffer> {
+  const extension = extensionBytes === 0 ? "" : `;e=${"x".repeat(extensionBytes)}`;
+  const chunkOf = (at: number) => {
+    const piece = contentOf(filler, at, Math.min(pieceBytes, bytes - at));
+    return [Buffer.from(`${piece.length.toString(16)}${extension}\r\n`), piece, Buffer.from("\r\n")];
+  };
+  const ofBlock = filler === "gzip" ? 1 : Math.ceil(BLOCK_BYTES / (pieceBytes + extensionBytes + CHUNK_BYTES));
+  let at = 0;
+  if (ofBlock > 1 && ofBlock * pieceBytes <= bytes) {
+    const block = Buffer.concat(Array.from({ length: ofBlock }, (_, index) => chunkOf(index * pieceBytes)).flat());
+    for (; at + ofBlock * pieceBytes <= bytes; at += ofBlock * pieceBytes) yield block;
+  }
+  for (; at < bytes; at += pieceBytes) yield* chunkOf(at);
 }
 
 const CALL = `{"type":"track","userId":"u","event":"E"},`;
