@@ -119,7 +119,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     one(`${P}producer_oldest_pending_seconds{class="ingest"}`, "16x60"),
     one(`${P}producer_oldest_pending_seconds{class="ingest"}`, "15x60"),
   ),
-  caseOf("PosthasteOffsetOutsideLog", "4m", findings("offsets", "fault"), findings("tables", "fault")),
+  caseOf("PosthasteOffsetOutsideLog", "4m", findings("losses", "fault"), findings("services", "fault")),
   caseOf(
     "PosthasteUnknownKey",
     "3m",

@@ -56,6 +56,8 @@ export interface ReplayRunOptions extends RunProgressOptions {
   readonly judge: DeadLetterJudge;
   readonly deadLetters: Codec<DeadLetter>;
   readonly deliveries: Codec<Delivery>;
+  /** Called when the brokers took so many deliveries of a replay. */
+  readonly onReplayed?: (deliveries: number) => void;
   /** Whether each URL of this destination is retried on its own. */
   readonly settlesEach: (destinationId: string) => boolean;
 }
@@ -213,6 +215,7 @@ class ReplayRun {
     }
     pace?.take(outgoing.length, this.#options.clock.monotonicMs());
     if (outgoing.length > 0) await this.#unlessEnded(producer.send(outgoing));
+    this.#options.onReplayed?.(outgoing.length);
     const next = (meant[at - 1]?.facts.offset ?? -1) + 1;
     this.#parts.progress.pass(partition, { next, sent: outgoing.length, leftOut });
     return at;

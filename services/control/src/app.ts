@@ -17,8 +17,9 @@ import type { ControlConfig } from "./config.ts";
 import { openConsole } from "./console/open-console.ts";
 import { EXAMPLES } from "./examples/examples.ts";
 import { askServices, tablesState } from "./health/doctor/service-readiness.ts";
+import { watchDoctor } from "./health/doctor/watch-doctor.ts";
 import { closeParts, openParts, type Parts } from "./parts/parts.ts";
-import { openRoutes } from "./parts/routes.ts";
+import { openDoctorOf, openRoutes } from "./parts/routes.ts";
 
 /** A write that waits this many ms for the brokers makes control unready. */
 const STALLED_MS = 5000;
@@ -71,8 +72,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(await services.ask()),
   });
   const isApi = config.POSTHASTE_CONTROL_ROLES.includes("api");
+  const doctor = openDoctorOf(parts, { config, clock, readiness });
   const server = createServer({
-    routes: isApi ? await openRoutes(parts, { config, clock, readiness }) : [],
+    routes: isApi ? await openRoutes(parts, doctor, { config, clock, readiness }) : [],
     callers: parts.access.callers,
     examples: EXAMPLES,
     version,
@@ -88,12 +90,20 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   port = (server.server.address() as AddressInfo).port;
   const url = `http://${host}:${port}`;
   log.info({ event: "control_listening", url });
+  let unwatchDoctor = (): void => undefined;
+  tables.caughtUp.then(
+    () => {
+      if (isApi) unwatchDoctor = watchDoctor(doctor.lookAround, parts.metrics.doctorFindings);
+    },
+    () => undefined,
+  );
   return {
     url,
     caughtUp: tables.caughtUp,
     readiness,
     ownReadiness,
     stop: async () => {
+      unwatchDoctor();
       await server.close();
       await closeParts(parts);
     },

@@ -6,6 +6,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export interface ControlMetrics extends RequestMetrics {
   readonly liveStreams: Gauge;
   readonly deliveryLogFailures: Counter;
+  readonly replayedDeliveries: Counter;
+  readonly doctorFindings: Gauge<"check" | "severity">;
   readonly audienceIdentifies: Counter;
   readonly audienceRecordsDropped: Counter;
 }
@@ -31,8 +33,21 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     help: "Changes that became no identify, since their audience or computed trait was removed before.",
     registers: [registry],
   });
+  const replayedDeliveries = new Counter({
+    name: "posthaste_replayed_deliveries_total",
+    help: "Dead letters that replays sent again as deliveries.",
+    registers: [registry],
+  });
+  const doctorFindings = new Gauge({
+    name: "posthaste_doctor_findings",
+    help: "Findings of posthaste doctor, which looks once a minute. warning: also where it could not look.",
+    labelNames: ["check", "severity"],
+    registers: [registry],
+  });
   return {
     ...createRequestMetrics(registry),
+    replayedDeliveries,
+    doctorFindings,
     liveStreams,
     deliveryLogFailures,
     audienceIdentifies,

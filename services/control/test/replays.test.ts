@@ -70,6 +70,8 @@ afterAll(async () => {
   await topics.remove();
 });
 
+const REPLAYED = /^posthaste_replayed_deliveries_total (\d+)$/m;
+const replayed = async () => Number(REPLAYED.exec(await control.registry.metrics())?.[1]);
 const plan = (filter: object): Promise<Answer> => control.call("POST", "/v1/replays", { dryRun: true, ...filter });
 const get = async (id: string, on = control) => (await on.call("GET", `/v1/replays/${id}`)).body;
 
@@ -115,6 +117,7 @@ describe("a replay", () => {
   });
 
   it("sends each dead letter as a new delivery with its key, message id and body, in order (Z1, Z3)", async () => {
+    const before = await replayed();
     expect(await replay({ destinationId: anyId })).toMatchObject({ state: "done", matched: 3, replayed: 3 });
     await eventually(() => expect(seen).toHaveLength(3));
     expect(seen.map(({ delivery }) => delivery.messageId)).toEqual(["message-1", "message-2", "message-3"]);
@@ -129,6 +132,7 @@ describe("a replay", () => {
     const from = `${topics.names.deadLetters}/0/`;
     expect(first?.replay).toEqual({ id: expect.stringMatching(/^rpl_/), count: 1, from: `${from}0` });
     expect(seen.map(({ replay }) => replay?.from)).toEqual([0, 1, 2].map((offset) => `${from}${offset}`));
+    expect((await replayed()) - before).toBe(seen.length);
   });
 
   it("goes to the dead URLs alone where each URL is on its own", async () => {

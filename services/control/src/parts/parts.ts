@@ -103,6 +103,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const leader = new LeaderTasks({ log });
   const replays = await openReplays({
     ...{ leader, connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
+    onReplayed: (deliveries) => readers.metrics.replayedDeliveries.inc(deliveries),
   });
   const sourceCalls = await openSourceCalls({
     ...{ connection, openCodec, names, clock, sources, readModel, suppressed },

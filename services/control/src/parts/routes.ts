@@ -22,7 +22,7 @@ import { liveDeliveryState } from "../delivery-log/events/live-delivery-state.ts
 import { openEvents } from "../delivery-log/events/open-events.ts";
 import { liveRoutes } from "../delivery-log/live/live-routes.ts";
 import { createOpenFeeds } from "../delivery-log/live/live-topics.ts";
-import { configuredTopics, openDoctor } from "../health/doctor/open-doctor.ts";
+import { configuredTopics, type Doctor, openDoctor } from "../health/doctor/open-doctor.ts";
 import type { Parts } from "./parts.ts";
 
 export interface RoutesOptions {
@@ -32,10 +32,20 @@ export interface RoutesOptions {
   readonly readiness: () => Promise<Readiness>;
 }
 
+/** Puts the doctor together from the parts. */
+export function openDoctorOf(parts: Parts, { config, clock, readiness }: RoutesOptions): Doctor {
+  const { connection, names, destinations, health, losses } = parts;
+  return openDoctor({
+    ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth, losses },
+    ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
+    reported: configuredTopics(config),
+  });
+}
+
 /** Resolves when the codecs that the routes of events need are open. */
-export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<readonly Route[]> {
+export async function openRoutes(parts: Parts, doctor: Doctor, options: RoutesOptions): Promise<readonly Route[]> {
   const { config, clock, readiness } = options;
-  const { connection, names, sources, destinations, readModel, deadLetters, replays, health } = parts;
+  const { sources, destinations, readModel, deadLetters, replays, health } = parts;
   const { suppressed } = parts.deletions;
   const authors = new ResendAuthors(parts.audit.auditLog, clock.nowMs);
   return [
@@ -58,12 +68,7 @@ export async function openRoutes(parts: Parts, options: RoutesOptions): Promise<
     ),
     ...replays.routes,
     ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
-    ...openDoctor({
-      ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth },
-      ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
-      reported: configuredTopics(config),
-      losses: parts.losses,
-    }),
+    ...doctor.routes,
     ...parts.losses.routes,
     ...parts.audiences.routes,
     ...parts.unreadable.routes,

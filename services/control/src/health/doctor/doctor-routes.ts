@@ -5,7 +5,7 @@ import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
-import { CHECK_STATES, type Check, type CheckState, runCheck } from "./check.ts";
+import { CHECK_STATES, type Check, type CheckResult, type CheckState, runCheck } from "./check.ts";
 
 const findingStates = CHECK_STATES.filter((state): state is Exclude<CheckState, "ok"> => state !== "ok");
 
@@ -27,12 +27,18 @@ const doctorAnswer = z.object({
   ...freshness,
 });
 
+/** The results of all checks. */
+export type LookAround = () => Promise<readonly CheckResult[]>;
+
 /**
  * A caller who asks while a round of checks runs gets the answer of the next round: a hundred callers at once cost two
  * rounds.
  */
-export function doctorRoutes(checks: readonly Check[], fresh: () => Freshness): readonly Route[] {
-  const lookAround = singleFlight(() => Promise.all(checks.map(runCheck)));
+export function createLookAround(checks: readonly Check[]): LookAround {
+  return singleFlight(() => Promise.all(checks.map(runCheck)));
+}
+
+export function doctorRoutes(lookAround: LookAround, fresh: () => Freshness): readonly Route[] {
   return [
     defineRoute({
       method: "GET",

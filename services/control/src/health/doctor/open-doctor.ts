@@ -12,7 +12,7 @@ import type { Losses } from "../../operations/losses/open-losses.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
 import { clockCheck } from "./clock-check.ts";
 import { createClusterLook, retryTopicsFrom } from "./cluster-look.ts";
-import { doctorRoutes } from "./doctor-routes.ts";
+import { createLookAround, doctorRoutes, type LookAround } from "./doctor-routes.ts";
 import { lagCheck } from "./lag-check.ts";
 import { lossCheck } from "./loss-check.ts";
 import { replicationFindings } from "./replication-check.ts";
@@ -53,39 +53,42 @@ export function configuredTopics(config: ConfiguredSettings): ConfiguredTopics {
   };
 }
 
-export function openDoctor(options: OpenDoctorOptions): readonly Route[] {
+export interface Doctor {
+  readonly routes: readonly Route[];
+  readonly lookAround: LookAround;
+}
+
+export function openDoctor(options: OpenDoctorOptions): Doctor {
   const { connection, names, clock, destinations, reportedHealth, readiness, services, registry, reported } = options;
   const { book, flow, clocks, fresh } = reportedHealth;
   const processes = () => book.processes();
   const retryDelays = () => processes().flatMap(({ retryDelaysMs }) => retryDelaysMs);
   const cluster = createClusterLook(connection, names, retryDelays);
-  return doctorRoutes(
-    [
-      serviceCheck(readiness),
-      {
-        name: "topics",
-        look: async () =>
-          topicFindings({ names, retryDelaysMs: retryDelays(), topics: (await cluster()).topics, reported }),
+  const lookAround = createLookAround([
+    serviceCheck(readiness),
+    {
+      name: "topics",
+      look: async () =>
+        topicFindings({ names, retryDelaysMs: retryDelays(), topics: (await cluster()).topics, reported }),
+    },
+    {
+      name: "replication",
+      look: async () => {
+        const { topics, brokers } = await cluster();
+        return replicationFindings(topics, brokers);
       },
-      {
-        name: "replication",
-        look: async () => {
-          const { topics, brokers } = await cluster();
-          return replicationFindings(topics, brokers);
-        },
-      },
-      schemaCheck(createSchemaState({ ...registry, names })),
-      clockCheck({
-        nowMs: clock.nowMs,
-        services,
-        processes: () => clocks.clocks(),
-        topicsFrom: (atMs) => retryTopicsFrom(connection, names, atMs),
-      }),
-      secretKeyCheck({ destinations: () => destinations.values(), saidOf: (id) => book.of(id) }),
-      lagCheck(() => flow.stalled()),
-      lossCheck(options.losses.find),
-      settingsCheck(processes),
-    ],
-    fresh,
-  );
+    },
+    schemaCheck(createSchemaState({ ...registry, names })),
+    clockCheck({
+      nowMs: clock.nowMs,
+      services,
+      processes: () => clocks.clocks(),
+      topicsFrom: (atMs) => retryTopicsFrom(connection, names, atMs),
+    }),
+    secretKeyCheck({ destinations: () => destinations.values(), saidOf: (id) => book.of(id) }),
+    lagCheck(() => flow.stalled()),
+    lossCheck(options.losses.find),
+    settingsCheck(processes),
+  ]);
+  return { lookAround, routes: doctorRoutes(lookAround, fresh) };
 }

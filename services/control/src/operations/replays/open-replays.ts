@@ -50,6 +50,8 @@ export interface OpenReplaysOptions {
   readonly writer: number;
   /** Ends the process. */
   readonly fail: (reason: Error) => void;
+  /** Called when the brokers took so many deliveries of a replay. */
+  readonly onReplayed: (deliveries: number) => void;
 }
 
 export interface OpenedReplays {

@@ -1,0 +1,35 @@
+import { Gauge, Registry } from "prom-client";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { CheckResult, Finding } from "./check.ts";
+import { watchDoctor } from "./watch-doctor.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const found = (...states: readonly Finding["state"][]): CheckResult => ({
+  name: "topics",
+  state: "wrong",
+  findings: states.map((state) => ({ state, what: "It is so.", remedy: "Mend it." })),
+});
+
+it("counts the faults and warnings of each check at once and once a minute, until it ends", async () => {
+  const registry = new Registry();
+  const labelNames: ("check" | "severity")[] = ["check", "severity"];
+  const findings = new Gauge({ name: "findings", help: "For this test.", labelNames, registers: [registry] });
+  const rounds = [found("wrong", "warning", "unknown"), found("warning")];
+  let looks = 0;
+  const end = watchDoctor(async () => [rounds[looks++] ?? found()], findings);
+  const counted = async () => (await registry.metrics()).match(/(?<=severity=)"\w+"} \d/g);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(await counted()).toEqual(['"fault"} 1', '"warning"} 2']);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await counted()).toEqual(['"fault"} 0', '"warning"} 1']);
+  end();
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(looks).toBe(2);
+});
