@@ -250,8 +250,51 @@ export const INGEST = [
   {
     damage: "sockets: the metrics port has no bounds",
     file: "packages/runtime/src/admin-server.ts",
-    from: "limitSockets(server, options.socketLimits);",
+    from: "limitSockets(server, ADMIN_SOCKET_LIMITS);",
     to: "",
     tests: ["packages/runtime/src/admin-server.test.ts"],
+  },
+  {
+    damage: "the metrics port: a render for each request",
+    file: "packages/runtime/src/admin-server.ts",
+    from: "await options.page.ask()",
+    to: "await renderMetrics(options)",
+    tests: ["packages/runtime/src/admin-server.test.ts"],
+  },
+  ...[
+    ["any number of header lines", "lines.length <= 2 * MAX_HEADER_LINES;", "lines.length <= 2 ** 30;"],
+    ["one header line too few", "lines.length <= 2 * MAX_HEADER_LINES;", "lines.length < 2 * MAX_HEADER_LINES;"],
+    ["a request is made of what came", "parser.onIncoming = () => 0;", ""],
+    ["the rest of a read is parsed", "stopParsing(its);", ""],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `heads: ${damage}`, file: "packages/runtime/src/header-lines.ts", from, to },
+    tests: ["packages/runtime/test/header-lines.test.ts"],
+  })),
+  ...[
+    ["each call has its own", "this.#next ??= this.#makeNext();", "this.#next = this.#makeNext();"],
+    ["a call gets one that was begun before", "    this.#next = null;\n", ""],
+    ["no rest", "REST_TIMES * (now() - begunMs)", "0"],
+    [
+      "a rest of any length",
+      "Math.min(MOST_REST_MS, REST_TIMES * (now() - begunMs))",
+      "REST_TIMES * (now() - begunMs)",
+    ],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `an answer for all: ${damage}`, file: "packages/runtime/src/shared-answer.ts", from, to },
+    tests: ["packages/runtime/src/shared-answer.test.ts"],
+  })),
+  {
+    damage: "a page of metrics is one piece of work",
+    file: "packages/runtime/src/metrics-page.ts",
+    from: "    await loopTurned();\n",
+    to: "",
+    tests: ["packages/runtime/src/metrics-page.test.ts"],
+  },
+  {
+    damage: "each /readyz of control asks all services",
+    file: "services/control/src/app.ts",
+    from: "...(await services.ask()),",
+    to: "...(await askServices(config.POSTHASTE_READY_URLS)),",
+    tests: ["services/control/test/http.test.ts"],
   },
 ];

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { climb } from "./climb.ts";
 import { type Cost, partOfBounds } from "./door.ts";
+import { FAULTS } from "./put-back.ts";
 import { bytesOf, type Stream, streams } from "./stream.ts";
 
 const CHEAP: Cost = {
@@ -48,6 +50,13 @@ describe("the search for dear streams", () => {
   });
 });
 
+it.each(Object.entries(FAULTS))("the fault %s can be put back", (_, { changes }) => {
+  for (const { file, from } of changes) {
+    const source = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+    expect(source.split(from), file).toHaveLength(2);
+  }
+});
+
 describe("a stream", () => {
   const heads = ["POST /a HTTP/1.1\r\nHost: x", "GET /b HTTP/1.1\r\nHost: x"];
 
@@ -56,6 +65,7 @@ describe("a stream", () => {
       ...stream,
       ...{ bodyBytes: Math.min(stream.bodyBytes, 4_096), messages: Math.min(stream.messages, 3), extensionBytes: 1 },
       ...{ interim: Math.min(stream.interim, 5), trailerLines: Math.min(stream.trailerLines, 5) },
+      headerLines: Math.min(stream.headerLines, 5),
     }));
     fc.assert(
       fc.property(small, (stream) => {
