@@ -1,6 +1,4 @@
 /** The control API over fetch: the only thing that the command talks to. */
-
-import { beginEndless, endless } from "./endless-answer.ts";
 import { type Entry, isEntry } from "./entries.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 
@@ -223,5 +221,35 @@ function parseJson(text: string): unknown {
     return text === "" ? {} : JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+interface EndlessOptions {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Until the answer begins. */
+  readonly timeoutMs: number;
+  /** Ends it at any time. */
+  readonly signal: AbortSignal;
+}
+
+/** Resolves when the answer begins; rejects as `fetch` does. */
+async function beginEndless({ url, headers, timeoutMs, signal }: EndlessOptions): Promise<Response> {
+  const begun = new AbortController();
+  const timer = setTimeout(() => begun.abort(new DOMException("no answer", "TimeoutError")), timeoutMs);
+  try {
+    // The token is for this server and no other.
+    return await fetch(url, { headers, redirect: "error", signal: AbortSignal.any([begun.signal, signal]) });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Its bytes; `lost` throws where they break off. */
+async function* endless({ body }: Response, lost: (cause: unknown) => never): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body ?? [];
+  } catch (cause) {
+    lost(cause);
   }
 }

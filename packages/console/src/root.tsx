@@ -4,8 +4,9 @@ import { I18nProvider, RouterProvider } from "react-aria-components";
 import { Frame } from "./frame/frame.tsx";
 import { openRow } from "./frame/opened-row.ts";
 import { Loaded } from "./listing/loaded.tsx";
-import { SignInPage } from "./pages/sign-in/sign-in-page.tsx";
+import styles from "./pages/sign-in/sign-in-page.module.css";
 import { sessionQuery } from "./session/session.ts";
+import { SignInForm } from "./session/sign-in-form.tsx";
 
 declare module "react-aria-components" {
   interface RouterConfig {
@@ -30,5 +31,23 @@ export function Root() {
         </Loaded>
       </RouterProvider>
     </I18nProvider>
+  );
+}
+
+/** `refusal`: why the link that led here opened nothing. */
+function SignInPage({ refusal }: { readonly refusal: string | null }) {
+  return (
+    <main className={styles["page"]}>
+      <title>Sign in · Posthaste</title>
+      <div className={styles["card"]}>
+        <h1>Sign in to Posthaste</h1>
+        {refusal !== null && (
+          <p role="alert" className={styles["refusal"]}>
+            The sign-in link opened nothing: {refusal}.
+          </p>
+        )}
+        <SignInForm />
+      </div>
+    </main>
   );
 }

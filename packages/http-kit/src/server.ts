@@ -6,7 +6,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Callers } from "./caller.ts";
 import { headOf } from "./caller.ts";
 import { createId } from "./identifiers.ts";
-import { readJsonBodies } from "./json-bodies.ts";
 import { LongRequests } from "./long-requests.ts";
 import { type OperationExample, openApiDocument } from "./openapi.ts";
 import { refuseBytes, refuseOtherMethods } from "./other-requests.ts";
@@ -19,6 +18,7 @@ import { createBodyWords, letGo, readUploads } from "./uploads.ts";
 
 /** How soon a caller of `/readyz` that is not ready may ask again, in seconds. */
 const READY_AGAIN_SECONDS = 1;
+
 /** The most characters of a path parameter, such as a user id: Node takes no longer request head than that. */
 const MAX_PARAM_LENGTH = 16_384;
 
@@ -137,4 +137,34 @@ function sendProblem(reply: FastifyReply, problem: Problem, requestId: string): 
   const body = Buffer.from(JSON.stringify(problem.toAnswer(requestId)));
   reply.headers({ ...problem.headers, [REQUEST_ID]: requestId, "content-type": PROBLEM_TYPE });
   return reply.code(problem.status).send(body);
+}
+
+/**
+ * Makes the server take JSON and no other media type. An empty body counts as no body, since clients name a type for
+ * those too.
+ */
+function readJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("application/json", { parseAs: "string" }, (_, body, done) => {
+    if (body.length === 0) return done(null, undefined);
+    try {
+      done(null, parseJson(body.toString()));
+    } catch (error) {
+      done(error as Error, undefined);
+    }
+  });
+}
+
+/** Throws a Problem, also for the key `__proto__`, with which an object could change its own prototype. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === "__proto__") throw new Problem("invalid_input", 'the key "__proto__" is not allowed');
+      return value;
+    });
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    // The parser's own words quote the body, which may hold a secret.
+    throw new Problem("invalid_input", "the body is not JSON");
+  }
 }

@@ -27,9 +27,8 @@ import type { ReadEntry, RecentEntries } from "@posthaste/kafka/log/recent-entri
 import { TopicReaders } from "@posthaste/kafka/log/topic-readers";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
-import { EntriesStep } from "./entries-step.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
-import type { EntriesByProjection, ProjectionName } from "./store.ts";
+import { type EntriesByProjection, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
 import type { StoreClient } from "./store-client.ts";
 
 /** How many records of the topic are read again for watching callers (TF5): about those that come within a restart. */
@@ -209,4 +208,21 @@ export class TopicFollower<T> {
 function toRecent(entry: ProjectionEntry): ReadEntry<ProjectionEntry> {
   const { offset, place, detail, users } = entry;
   return { offset, place, value: entry, bytes: ENTRY_BYTES + detail.length + users.length };
+}
+
+/** The entries that go to the store in one step. */
+class EntriesStep {
+  readonly entries: Partial<Record<ProjectionName, ProjectionEntry[]>> = {};
+  count = 0;
+
+  add(read: EntriesByProjection): void {
+    for (const name of PROJECTION_NAMES) {
+      const ofIt = read[name] ?? [];
+      if (ofIt.length === 0) continue;
+      const held = this.entries[name];
+      if (held === undefined) this.entries[name] = [...ofIt];
+      else held.push(...ofIt);
+      this.count += ofIt.length;
+    }
+  }
 }

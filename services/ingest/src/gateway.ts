@@ -2,10 +2,12 @@
 import { randomUUID } from "node:crypto";
 import type { TopicNames } from "@posthaste/contracts/topics";
 import type { SourceActivity } from "@posthaste/core/call/source-activity";
+import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import { type AcceptParts, createAccept } from "./accept/accept.ts";
 import { type AdmissionParts, createAdmission } from "./accept/admission.ts";
 import { ActivityLog } from "./activity/activity-log.ts";
+import { ACCEPTED } from "./answer/answer.ts";
 import { createLateRefusals } from "./answer/late-refusals.ts";
 import { createBodyOpener } from "./body/decompress.ts";
 import { type BodyReader, createBodyReader } from "./body/read-body.ts";
@@ -14,19 +16,21 @@ import { createAnswerTurns } from "./fairness/answer-turns.ts";
 import { type Amount, createRateLimit } from "./fairness/rate-limit.ts";
 import { createWorkQueue } from "./fairness/work-queue.ts";
 import { createClientAddresses, requestAddress } from "./http/client-address.ts";
-import { sendJson } from "./http/reply.ts";
+import { sendAnswer, sendJson } from "./http/reply.ts";
 import { type IngestServer, startServer } from "./http/server.ts";
-import { createAuthenticator } from "./key/authenticate.ts";
+import { type Authenticator, createAuthenticator } from "./key/authenticate.ts";
 import { ConnectionKeys } from "./key/connection-keys.ts";
 import type { WriteKeys } from "./key/write-keys.ts";
 import { READY_FULL_MS, type ReadTimeouts } from "./limits.ts";
 import { createIngestMetrics, gaugeBodyBytes } from "./metrics.ts";
 import { Refusals } from "./request/refusals.ts";
 import { createTakeCalls } from "./request/take-calls.ts";
-import { addBrowserRoutes } from "./routes/browser.ts";
 import { addCallRoutes, takeDirectly } from "./routes/calls.ts";
 import { createOpenApiDocument } from "./routes/openapi.ts";
 import { addPixelRoutes } from "./routes/pixel.ts";
+
+/** Seconds that a browser may keep the settings. */
+const SETTINGS_MAX_AGE_S = 60;
 
 export interface GatewayOptions
   extends Omit<AcceptParts, "admission" | "authenticator" | "metrics" | "activity" | "names">,
@@ -121,4 +125,23 @@ function bodiesReadiness(bodies: Pick<BodyReader, "heldBytes" | "fullForMs">): t
   const fullForMs = bodies.fullForMs();
   if (fullForMs < READY_FULL_MS) return true;
   return `no room for ${Math.round(fullForMs)} ms: ${bodies.heldBytes} bytes are held, and more is refused`;
+}
+
+interface BrowserRouteParts {
+  readonly authenticator: Authenticator;
+}
+
+/** The routes for a browser's library, but for those that take calls. */
+function addBrowserRoutes(app: FastifyInstance, { authenticator }: BrowserRouteParts): void {
+  // The library never starts without these settings. It takes no less.
+  app.get<{ Params: { writeKey: string } }>("/v1/projects/:writeKey/settings", async (request, reply) => {
+    const { writeKey } = request.params;
+    const authentication = await authenticator.authenticate([writeKey]);
+    if ("refusal" in authentication) return sendAnswer(request, reply, authentication.refusal);
+    reply.header("cache-control", `public, max-age=${SETTINGS_MAX_AGE_S}`);
+    return sendJson(request, reply, JSON.stringify({ integrations: { "Segment.io": { apiKey: writeKey } } }));
+  });
+
+  // The library's measurements of itself are accepted and dropped.
+  app.post("/v1/m", (request, reply) => sendAnswer(request, reply, ACCEPTED));
 }

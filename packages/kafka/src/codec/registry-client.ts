@@ -2,15 +2,15 @@
  * Makes the registry's client from the settings of its connection: HTTP or HTTPS, authorities of its own, Basic
  * authentication. Questions for which the client has no call go over the same connection.
  */
-import { Agent as PlainAgent } from "node:http";
-import { Agent, type AgentOptions } from "node:https";
+import { type IncomingMessage, Agent as PlainAgent, request as requestByHttp } from "node:http";
+import { Agent, type AgentOptions, type RequestOptions, request as requestByHttps } from "node:https";
+import { json } from "node:stream/consumers";
 import { SchemaRegistry, SchemaType } from "@kafkajs/confluent-schema-registry";
 import { isJsonObject } from "@posthaste/core/call/json-fragment";
 import { isLoopback } from "../login/loopback.ts";
 import { registryTlsRefusal } from "../login/tls-refusal.ts";
 import { boundAnswers } from "./answer-bounds.ts";
 import { viewBytes } from "./bytes-view.ts";
-import { type JsonAnswer, requestJson } from "./registry-http.ts";
 
 export interface RegistryOptions {
   /** The registry's base URL, its path included; a user and password in it are used for Basic authentication. */
@@ -123,4 +123,27 @@ function splitCredentials(url: string): { readonly host: string; readonly login?
   const host = parsed.href.replace(/\/$/, "");
   if (username === "") return { host };
   return { host, login: { username: decodeURIComponent(username), password: decodeURIComponent(password) } };
+}
+
+/** Asks the registry a question by HTTP or HTTPS and reads its answer as JSON. */
+interface JsonAnswer {
+  readonly status: number;
+  /** The answer's JSON; undefined where the answer is an error or no JSON. */
+  readonly body: unknown;
+}
+
+/** Asks the question. Rejects when no answer comes, and when the options' signal ends the wait. */
+async function requestJson(url: string, options: RequestOptions, body?: object): Promise<JsonAnswer> {
+  const request = url.startsWith("https:") ? requestByHttps : requestByHttp;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = text === undefined ? options.headers : { ...options.headers, "content-type": "application/json" };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, headers === undefined ? options : { ...options, headers }, resolve)
+      .once("error", reject)
+      .end(text);
+  });
+  const status = response.statusCode ?? 0;
+  if (status === 200) return { status, body: await json(response) };
+  response.resume();
+  return { status, body: undefined };
 }

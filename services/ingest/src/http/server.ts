@@ -7,18 +7,25 @@
  * HS3  While it stops, the server takes no new connection, answers the requests that have begun, and cuts off those
  *      that are not answered in time.
  */
-
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Log } from "@posthaste/core/log";
 import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
-import { type Answer, malformed, type SourcedAnswer } from "../answer/answer.ts";
+import { type Answer, malformed, type Refusal, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
 import type { AnswerTurns } from "../fairness/answer-turns.ts";
 import { MAX_HEADER_BYTES, READ_TIMEOUTS, type ReadTimeouts, SOCKET_LIMITS, STOP_TIMEOUT_MS } from "../limits.ts";
 import { answerClientError } from "./client-error.ts";
 import { preflightHeaders } from "./cors.ts";
 import { sendAnswer, writeAnswer } from "./reply.ts";
-import { type FaultPorts, refusalOfError } from "./request-error.ts";
+
+const INTERNAL: Refusal = {
+  accepted: false,
+  status: 500,
+  code: "internal",
+  message: "The call was not taken, by a fault of this service; send it again.",
+  answer: "internal",
+};
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -185,4 +192,27 @@ function refuseOtherMethods(app: FastifyInstance, methodsOf: ReadonlyMap<string,
       },
     });
   }
+}
+
+/** The parts of the server that hear of its own faults. */
+interface FaultPorts {
+  readonly log: Log;
+  /** Counts a request that a fault of Posthaste's ended. */
+  readonly countFault: (refusal: Refusal) => void;
+}
+
+/** Returns the refusal for an error. A fault of Posthaste's is logged and counted (HS2 of server.ts). */
+function refusalOfError(error: unknown, { log, countFault }: FaultPorts): Refusal {
+  const status = error instanceof Error ? statusOf(error) : 500;
+  if (error instanceof Error && status < 500) {
+    return malformed("malformed_request", `The request cannot be read: ${error.message}.`, status);
+  }
+  log.error({ event: "request_failed", err: error });
+  countFault(INTERNAL);
+  return INTERNAL;
+}
+
+function statusOf(error: Error): number {
+  const status = "statusCode" in error ? error.statusCode : 500;
+  return typeof status === "number" ? status : 500;
 }

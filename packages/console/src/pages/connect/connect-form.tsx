@@ -1,3 +1,8 @@
+/**
+ * The form by which a webhook is connected.
+ *
+ * CO1  A source that was made before its destination was refused is used again.
+ */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";

@@ -3,11 +3,42 @@
  * number.
  */
 
+import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
+import { deadLetterPlace } from "@posthaste/core/replay/dead-letter-filter";
 import type { FoundDeadLetter } from "@posthaste/dead-letters/dead-letter-reader";
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
-import { type Cell, type ColumnKind, DEAD_LETTER_COLUMNS, type DeadLetterColumn } from "./dead-letter-columns.ts";
+
+const DEAD_LETTER_COLUMNS: readonly DeadLetterColumn[] = [
+  { name: "place", kind: "text", of: (_, { facts }) => deadLetterPlace(facts) },
+  { name: "time", kind: "time", of: ({ deadAtMs }) => deadAtMs },
+  { name: "reason", kind: "text", of: ({ reason }) => reason },
+  { name: "reasonClass", kind: "text", of: ({ reasonClass }) => reasonClass },
+  { name: "destinationId", kind: "text", of: ({ destinationId }) => destinationId },
+  { name: "sourceId", kind: "text", of: ({ sourceId }) => sourceId },
+  { name: "messageId", kind: "text", of: ({ messageId }) => messageId },
+  { name: "type", kind: "text", of: ({ type }) => type },
+  { name: "event", kind: "text", of: ({ event }) => event },
+  { name: "userKey", kind: "text", of: ({ userKey }) => userKey },
+  { name: "receivedAt", kind: "time", of: ({ receivedAtMs }) => receivedAtMs },
+  { name: "firstAttemptAt", kind: "time", of: ({ firstAttemptAtMs }) => firstAttemptAtMs },
+  { name: "windowStart", kind: "time", of: ({ windowStartMs }) => windowStartMs },
+  { name: "attempts", kind: "count", of: ({ attempts }) => attempts },
+  { name: "deferrals", kind: "count", of: ({ deferrals }) => deferrals },
+  { name: "errors", kind: "text", of: (_, { facts }) => facts.errors.join(",") },
+  { name: "lastAttempt", kind: "json", of: ({ lastAttempt }) => JSON.stringify(lastAttempt) },
+  { name: "history", kind: "json", of: ({ history }) => JSON.stringify(history) },
+  { name: "originTopic", kind: "text", of: ({ originTopic }) => originTopic },
+  { name: "originPartition", kind: "count", of: ({ originPartition }) => originPartition },
+  { name: "originOffset", kind: "count", of: ({ originOffset }) => originOffset },
+  { name: "replayId", kind: "text", of: ({ replayId }) => replayId },
+  { name: "replays", kind: "count", of: ({ replays }) => replays },
+  { name: "replayedFrom", kind: "text", of: ({ replayedFrom }) => replayedFrom },
+  { name: "body", kind: "json", of: ({ body }) => (body.length === 0 ? null : Buffer.from(body).toString()) },
+  { name: "rest", kind: "json", of: ({ restJson }) => restJson },
+];
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
+
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
@@ -73,6 +104,7 @@ function plain(cell: string | number, kind: ColumnKind): string | number {
 
 /** The size of a Parquet row group, about; a single row may be larger. Writing a group of 1,000 takes some 20 ms. */
 const GROUP_ROWS = 1000;
+
 const GROUP_BYTES = 8_000_000;
 
 /**
@@ -149,4 +181,17 @@ function parquetCell(cell: Cell, kind: ColumnKind): string | bigint | Date | nul
   if (cell === null) return null;
   if (kind === "time") return new Date(Number(cell));
   return typeof cell === "number" ? BigInt(cell) : cell;
+}
+
+/** `json`: a JSON text, byte for byte as the record holds it. */
+type ColumnKind = "text" | "count" | "time" | "json";
+
+/** Dead letters as rows, with the same columns in every format of an export. */
+type Cell = string | number | null;
+
+interface DeadLetterColumn {
+  readonly name: string;
+  readonly kind: ColumnKind;
+  /** The cell of a dead letter; a time is in ms since the epoch. */
+  readonly of: (deadLetter: DeadLetter, found: FoundDeadLetter) => Cell;
 }

@@ -1,10 +1,12 @@
 /** Routes for "Why did this event not arrive?": the verdict on the events under one message id. */
-
 import type { SuppressedUsers } from "@posthaste/core/deletion/suppression";
 import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
+import { isoTime } from "@posthaste/http-kit/moment";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { PipelineAnswer } from "@posthaste/pipeline/pipeline-search";
+import { activityFromEntry } from "@posthaste/read-model/activity-entry";
+import type { ReadModel } from "@posthaste/read-model/read-model";
 import { z } from "zod";
 import type { ResendAuthors } from "../../configuration/audit/resend-authors.ts";
 import type { LostOf } from "../../operations/losses/lost-delivery.ts";
@@ -18,8 +20,13 @@ import { hiddenBy } from "./name-deletions.ts";
 import { tellNothing } from "./nothing-known.ts";
 import { pathlessId } from "./pathless-id.ts";
 import { resendsOf } from "./resent-by.ts";
-import { refusalsInWords } from "./source-refusals.ts";
 import { viewDeletion } from "./stopped-view.ts";
+
+/**
+ * The most counts that are added up, the newest ones. Each covers ten seconds or a minute: together an hour of a busy
+ * source at one process.
+ */
+const MAX_COUNTS = 500;
 
 export interface EventRoutesParts extends LookupParts {
   readonly lostOf: LostOf;
@@ -109,4 +116,21 @@ function searchView(search: PipelineAnswer | null): z.input<typeof eventAnswer>[
   if (search === null) return null;
   const { state, records, stopped } = search;
   return { state, records, stopped: [...stopped] };
+}
+
+/**
+ * A sentence of a source's requests that ingest refused as a whole; empty where ingest refused none. Rejects with a
+ * Problem while the read model cannot be asked.
+ */
+async function refusalsInWords(readModel: Pick<ReadModel, "newest">, sourceId: string): Promise<string> {
+  const entries = await readModel.newest("source_activity", { destinationId: sourceId, limit: MAX_COUNTS });
+  const counts = entries.map(activityFromEntry);
+  const byCode = new Map<string, number>();
+  for (const { refused } of counts) {
+    for (const [code, count] of Object.entries(refused)) byCode.set(code, (byCode.get(code) ?? 0) + count);
+  }
+  if (byCode.size === 0) return "";
+  const sinceMs = Math.min(...counts.map((each) => each.sinceMs));
+  const codes = [...byCode].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count} times`);
+  return ` Since ${isoTime(sinceMs)} ingest refused requests of the source as a whole: ${codes.join(", ")}.`;
 }

@@ -12,8 +12,7 @@
  * LV4  Nothing waits for a slow client: all streams share the held entries, and a client that comes too late for an
  *      entry misses it.
  */
-
-import { setImmediate as yieldToOthers } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as yieldToOthers } from "node:timers/promises";
 import { type Freshness, mergedFreshness } from "@posthaste/core/freshness";
 import type { Clock } from "@posthaste/core/time";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
@@ -21,17 +20,19 @@ import type { EntryPlace } from "@posthaste/kafka/log/recent-entries";
 import type { LiveFilter, LiveTopicName } from "./live-filter.ts";
 import { decodePosition, encodePosition, isBelow, type TopicPosition } from "./live-position.ts";
 import type { LiveEntry, LiveFeed } from "./live-topic.ts";
-import { Waker } from "./waker.ts";
 
 /** The stream stops making events of one feed, for the moment, once they have this many characters. */
 const STEP_LENGTH = 32 * 1024;
+
 /**
  * The most entries of one feed that the stream looks at before it lets others run, whether the filter shows them or
  * not.
  */
 const STEP_ENTRIES = 500;
+
 /** The stream gathers the entries of this many ms into one write. */
 const GATHER_MS = 20;
+
 /** The ms after which a browser reconnects by itself. */
 const RETRY_MS = 1000;
 
@@ -192,3 +193,43 @@ class LiveStream {
 }
 
 const FIRST: EntryPlace = { offset: 0, place: 0 };
+
+interface Sleep {
+  /** The sleep lasts at least this many ms, however early `wake` is called. */
+  readonly atLeastMs: number;
+  readonly atMostMs: number;
+}
+
+/** A sleep that a call of `wake` ends. */
+class Waker {
+  readonly #signal: AbortSignal;
+  #isWoken = false;
+  #end: (() => void) | null = null;
+
+  /** When `signal` is aborted, every sleep ends. */
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", () => this.#end?.());
+  }
+
+  /** Ends the sleep under way or, where there is none, the next one. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#end?.();
+  }
+
+  async sleep({ atLeastMs, atMostMs }: Sleep): Promise<void> {
+    await delay(atLeastMs, undefined, { signal: this.#signal }).catch(() => undefined);
+    if (!this.#isWoken && !this.#signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, Math.max(0, atMostMs - atLeastMs));
+        this.#end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#end = null;
+    }
+    this.#isWoken = false;
+  }
+}

@@ -1,27 +1,44 @@
 /** Puts together the doctor's checks from control's parts. */
-
 import type { ConfigStore } from "@posthaste/configuration/config-store";
-import type { TopicNames } from "@posthaste/contracts/topics";
+import { SCHEMA_NAMES, type SchemaName, type TopicNames } from "@posthaste/contracts/topics";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { Route } from "@posthaste/http-kit/route";
-import { createSchemaState, type SchemaStateOptions } from "@posthaste/kafka/codec/schema-state";
+import { createSchemaState, type SchemaState, type SchemaStateOptions } from "@posthaste/kafka/codec/schema-state";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import type { Readiness } from "@posthaste/runtime/admin-server";
+import { type Loss, lossInWords } from "../../operations/losses/find-losses.ts";
 import type { Losses } from "../../operations/losses/open-losses.ts";
+import type { StalledPartition } from "../health/lag-watch.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
+import type { Check, Finding } from "./check.ts";
 import { clockCheck } from "./clock-check.ts";
 import { createClusterLook, retryTopicsFrom } from "./cluster-look.ts";
 import { createLookAround, doctorRoutes, type LookAround } from "./doctor-routes.ts";
-import { lagCheck } from "./lag-check.ts";
-import { lossCheck } from "./loss-check.ts";
 import { replicationFindings } from "./replication-check.ts";
-import { schemaCheck } from "./schema-check.ts";
 import { secretKeyCheck } from "./secret-key-check.ts";
-import { serviceCheck } from "./service-check.ts";
 import type { ServiceAddress } from "./service-readiness.ts";
 import { settingsCheck } from "./settings-check.ts";
 import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
+
+const FINDINGS: Readonly<Record<SchemaState, (schema: SchemaName) => readonly Finding[]>> = {
+  registered: () => [],
+  missing: (schema) => [
+    {
+      state: "wrong",
+      what: `The schema registry lacks the schema ${schema} of this version.`,
+      remedy: `Run ${TOPICS_PROGRAM}, which registers every schema.`,
+    },
+  ],
+  loose: (schema) => [
+    {
+      state: "warning",
+      what: `The subject of the schema ${schema} takes schemas that cannot read what the earlier ones wrote.`,
+      remedy: `Set its compatibility to BACKWARD_TRANSITIVE; ${TOPICS_PROGRAM} does so where it may.`,
+    },
+  ],
+};
 
 interface ConfiguredSettings {
   readonly POSTHASTE_PARTITIONS?: number | undefined;
@@ -91,4 +108,71 @@ export function openDoctor(options: OpenDoctorOptions): Doctor {
     settingsCheck(processes),
   ]);
   return { lookAround, routes: doctorRoutes(lookAround, fresh) };
+}
+
+/** Checks that the consumer groups make progress on the records before them. */
+function lagCheck(stalled: () => readonly StalledPartition[]): Check {
+  return {
+    name: "lag",
+    look: () =>
+      stalled().map(({ topic, partition, groupId, behind, stalledMs }) => ({
+        state: "wrong",
+        what:
+          `${groupId} has finished nothing of ${topic}/${partition} for ${Math.round(stalledMs / 1000)} s, ` +
+          `and ${behind === 1 ? "one record waits" : `${behind} records wait`}.`,
+        remedy: `See whether a process of ${groupId} runs and what its log says; its /readyz names what it waits for.`,
+      })),
+  };
+}
+
+/** Checks that no record was deleted before delivery had finished it. */
+export function lossCheck(find: () => Promise<readonly Loss[]>): Check {
+  return {
+    name: "losses",
+    look: async () =>
+      (await find()).map((loss) => ({
+        state: "wrong",
+        what: `Records were deleted before delivery had finished them, and delivery does not go on: ${lossInWords(loss)}.`,
+        remedy:
+          "See that retention.ms of the topic is seven days and that nobody deletes its records; then run " +
+          "posthaste topics accept-loss, and start delivery if nothing starts it.",
+      })),
+  };
+}
+
+/** Checks that the registry holds every schema of ours, and accepts only versions that can read the earlier ones. */
+function schemaCheck(lookUp: (schema: SchemaName) => Promise<SchemaState>): Check {
+  return {
+    name: "schemas",
+    look: async () => {
+      const states = await Promise.all(SCHEMA_NAMES.map(async (schema) => [schema, await lookUp(schema)] as const));
+      return states.flatMap(([schema, state]) => FINDINGS[state](schema));
+    },
+  };
+}
+
+/** Checks that every service says it is ready. */
+function serviceCheck(readiness: () => Promise<Readiness>): Check {
+  return {
+    name: "services",
+    look: async () =>
+      Object.entries(await readiness()).flatMap(([name, missing]) =>
+        missing === true
+          ? []
+          : [
+              {
+                state: "wrong",
+                what: `${name} is not ready: ${missing}.`,
+                remedy: remedyOf(name, missing),
+              },
+            ],
+      ),
+  };
+}
+
+function remedyOf(name: string, missing: string): string {
+  if (name === "deliveryLog") return "Free or mend the disk of POSTHASTE_CONTROL_DATA_DIR: it goes on by itself.";
+  return missing === "does not answer"
+    ? `Start ${name}, or name the address of its /readyz in POSTHASTE_READY_URLS of control.`
+    : `Mend what it lacks, or wait: the log of ${name} says more.`;
 }

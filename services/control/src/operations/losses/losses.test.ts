@@ -10,7 +10,7 @@ import type { DeliveryVerdict } from "@posthaste/core/verdict/verdict";
 import type { UnfinishedRange } from "@posthaste/pipeline/unfinished-range";
 import { describe, expect, it } from "vitest";
 import { tellDelivery } from "../../delivery-log/events/verdict-sentences.ts";
-import { lossCheck } from "../../health/doctor/loss-check.ts";
+import { lossCheck } from "../../health/doctor/open-doctor.ts";
 import { lossOf } from "./find-losses.ts";
 import { createLostOf } from "./lost-delivery.ts";
 
