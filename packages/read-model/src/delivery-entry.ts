@@ -209,14 +209,8 @@ function urlFrom([url, status, error, durationMs]: KeptUrl): UrlAttempt {
   return { url, status, error, durationMs, answer: null };
 }
 
-function namedBy({
-  messageId,
-  destinationId,
-  sourceId,
-  replayId,
-  originPartition,
-  originOffset,
-}: LoggedDelivery): Named {
+function namedBy(logged: LoggedDelivery): Named {
+  const { messageId, destinationId, sourceId, replayId, originPartition, originOffset } = logged;
   const hasOrigin = originPartition !== null && originOffset !== null;
   const origin = hasOrigin ? { partition: originPartition, offset: originOffset } : null;
   return { messageId, destinationId, sourceId, replayId, origin };

@@ -39,13 +39,8 @@ export function destinationEntries(
 }
 
 /** Reads an entry of `destinationEntries`. */
-export function destinationFromEntry({
-  timeMs: atMs,
-  offset,
-  destinationId,
-  kind,
-  detail,
-}: ProjectionEntry): DestinationRevision {
+export function destinationFromEntry(entry: ProjectionEntry): DestinationRevision {
+  const { timeMs: atMs, offset, destinationId, kind, detail } = entry;
   const { revision, sourceIds } = JSON.parse(detail) as RevisionDetail;
   return { destinationId, state: kind as DestinationState, offset, atMs, revision, sourceIds };
 }

@@ -25,16 +25,8 @@ export interface ListCommand extends StoredCommand {
 }
 
 /** `list`, with `--limit`. */
-export function addList({
-  group,
-  perform,
-  path,
-  description,
-  columns,
-  cells = {},
-  limit,
-  examples: shown,
-}: ListCommand): void {
+export function addList(list: ListCommand): void {
+  const { group, perform, path, description, columns, cells = {}, limit, examples: shown } = list;
   group
     .command("list")
     .description(description)

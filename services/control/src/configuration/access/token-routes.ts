@@ -105,12 +105,7 @@ export function tokenRoutes(handlers: TokenHandlers, links: Pick<SessionHandlers
 }
 
 /** A token as the API shows it, without the text that opens it. */
-export function viewToken({
-  id,
-  name: of,
-  scopes,
-  createdAtMs,
-  createdBy,
-}: AccessRecord): z.output<typeof listedToken> {
+export function viewToken(record: AccessRecord): z.output<typeof listedToken> {
+  const { id, name: of, scopes, createdAtMs, createdBy } = record;
   return { id, name: of, scopes: [...scopes], createdAt: new Date(createdAtMs).toISOString(), createdBy };
 }

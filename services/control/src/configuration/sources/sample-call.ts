@@ -32,13 +32,8 @@ const TIMEOUT_MS = 8_000;
 /** The most characters read of an answer; ingest's own have some hundred. */
 const MAX_ANSWER = 4_096;
 
-export async function sendSample({
-  ingestUrl,
-  writeKey,
-  type,
-  messageId,
-  nowMs,
-}: SampleOptions): Promise<SampleOutcome> {
+export async function sendSample(options: SampleOptions): Promise<SampleOutcome> {
+  const { ingestUrl, writeKey, type, messageId, nowMs } = options;
   const url = sampleUrl(ingestUrl, type);
   try {
     const response = await fetch(url, {

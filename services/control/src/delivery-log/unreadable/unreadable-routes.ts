@@ -70,12 +70,8 @@ const reproduceAnswer = z.object({
 
 const NONE_REPRODUCED = { reproduced: 0, refused: 0, refusedPlaces: [], nextCursor: null };
 
-export function unreadableRoutes({
-  unreadableLog,
-  reproduce,
-  trail,
-  clock,
-}: UnreadableRoutesOptions): readonly Route[] {
+export function unreadableRoutes(options: UnreadableRoutesOptions): readonly Route[] {
+  const { unreadableLog, reproduce, trail, clock } = options;
   const lanes = new Lanes();
   return [
     defineRoute({

@@ -142,13 +142,10 @@ export class DeletionHandlers {
   }
 }
 
-function answerOf({
-  id,
-  users,
-  receivers,
-  suppress,
-  sourceIds,
-}: Pick<DeletionLine, "id" | "users" | "receivers" | "suppress" | "sourceIds">): RequestedDeletion {
+function answerOf(
+  line: Pick<DeletionLine, "id" | "users" | "receivers" | "suppress" | "sourceIds">,
+): RequestedDeletion {
+  const { id, users, receivers, suppress, sourceIds } = line;
   const notifications = countNotifications(users, receivers);
   return { id, notifications, ...(suppress ? { suppressed: users * sourceIds.length } : {}) };
 }

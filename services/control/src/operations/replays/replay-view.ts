@@ -108,15 +108,8 @@ export function viewPlan({ plan, counts }: MadePlan, { id, planId }: PlanIds): z
   };
 }
 
-export function viewCounting({
-  askedAtMs,
-  filter,
-  purpose,
-  again,
-  looked,
-  of,
-  before,
-}: ReportedCount): z.input<typeof countingAnswer> {
+export function viewCounting(count: ReportedCount): z.input<typeof countingAnswer> {
+  const { askedAtMs, filter, purpose, again, looked, of, before } = count;
   const askedAt = new Date(askedAtMs).toISOString();
   return { ...{ purpose, again, looked, of, before, askedAt }, filter: viewFilter(filter) };
 }
