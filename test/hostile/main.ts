@@ -1,9 +1,9 @@
 /**
- * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON] [--put-back=FAULT]`:
- * a search for the streams of bytes that cost a whole installation most, door by door, each with so many minutes. Prints
- * its seed, the finds beyond the bounds (door.ts) and the dearest of each door. With `--first` it ends at the first that
- * is beyond; with `--stream`, which may come more than once, it measures that one; with `--put-back` a fault of
- * put-back.ts is there. Ends with 1 when one is beyond.
+ * `npm run test:hostile:wire -- [--door=ingest] [--minutes=10] [--seed=S] [--first] [--stream=JSON]
+ * [--put-back=FAULT]`: a search for the streams of bytes that cost a whole installation most, door by door, each with
+ * so many minutes. Prints its seed, the finds beyond the bounds (door.ts) and the dearest of each door. With `--first`
+ * it ends at the first that is beyond; with `--stream`, which may come more than once, it measures that one; with
+ * `--put-back` a fault of put-back.ts is there. Ends with 1 when one is beyond.
  */
 import { parseArgs } from "node:util";
 import { startInstallation } from "../e2e/installation.ts";

@@ -91,7 +91,7 @@ function* parts(stream: Stream, heads: readonly string[]): Generator<Buffer> {
   if (!stream.ends) yield* messageOf(stream, head, false);
 }
 
-/** Parts are put together up to about so many bytes: one by one, small parts would come no faster than they are made. */
+/** Parts are put together up to about so many bytes: one by one, small parts come no faster than they are made. */
 const BLOCK_BYTES = 64 * 1024;
 
 /** The same parts so many times, small ones in blocks. */

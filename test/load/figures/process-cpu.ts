@@ -24,7 +24,7 @@ function cpuMsOf(stat: string): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** A process's main thread so far, in ms: `used` on a core, and `waited` ready to run while other processes had them. */
+/** A process's main thread so far, in ms: `used` on a core, and `waited` while other processes had them. */
 export function mainThreadMs(pid: number): { readonly used: number; readonly waited: number } {
   const [used = 0, waited = 0] = readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ").map(Number);
   return { used: used / 1e6, waited: waited / 1e6 };
