@@ -60,10 +60,6 @@ const disk = (free: number): Series => ({
   'node_filesystem_avail_bytes{mountpoint="/var/lib/kafka/data"}': `${free}x60`,
   'node_filesystem_size_bytes{mountpoint="/var/lib/kafka/data"}': "100x60",
 });
-const canary = (sent: string, received: string): Series => ({
-  posthaste_canary_sent_total: sent,
-  posthaste_canary_received_total: received,
-});
 const dropped = (values: string): Series => ({
   posthaste_attempt_log_dropped_total: values,
   posthaste_unrouted_dropped_total: "0x60",
@@ -97,8 +93,6 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ...one(`${P}retry_overdue_seconds{${partition}}`, "601x60"),
     ...held,
   }),
-  caseOf("PosthasteCanaryLost", "8m", one(`${P}canary_lost_total`, "0x5 1x60"), one(`${P}canary_lost_total`, "1x60")),
-  caseOf("PosthasteCanaryStopped", "10m", canary("0+6x60", "0x60"), canary("0+6x60", "0+1x60")),
   caseOf(
     "PosthasteRecordNearRetention",
     "12m",
