@@ -27,7 +27,7 @@ import { redactText } from "./redact-text.ts";
 const STOP_DEADLINE_MS = 12_000;
 
 /** The settings that every service has beside its own. */
-const frameSettings = z.object({
+export const frameSettings = z.object({
   POSTHASTE_LOG_LEVEL: z.enum(LOG_LEVELS, `expected one of ${LOG_LEVELS.join(", ")}`).default("info"),
   POSTHASTE_HOST: z.string().default("127.0.0.1"),
   /** The port of this process's `/metrics`. */
