@@ -42,6 +42,8 @@ export interface TopicReadersOptions {
   readonly onFailure?: (reason: Error, partition: number | null) => void;
   /** Forgets everything that was read (TP1). Resolves when the new topic may be read. */
   readonly onRemade?: () => Promise<void>;
+  /** Whether `caughtUp` waits for partitions that have no leader at first. */
+  readonly awaitsLeaderless?: boolean;
   /** True where the next look has time, if every partition is read; true by default. */
   readonly isIdle?: () => boolean;
   /** The consequence of a failure, for the log. */
@@ -59,7 +61,7 @@ interface Awaited {
 }
 
 export class TopicReaders {
-  /** Resolves when everything was read that the first look found; rejects with `closed`. */
+  /** Resolves when everything was read that the first look found where there is a leader; rejects with `closed`. */
   readonly caughtUp: Promise<void>;
   readonly #connection: KafkaConnection;
   readonly #options: TopicReadersOptions;
@@ -174,7 +176,9 @@ export class TopicReaders {
     this.#hasLeaderless = offsets.length === 0 || leaderless.length > 0;
     this.#isReported = false;
     this.#options.onLooked?.(offsets);
-    this.#firstLook.resolve(offsets);
+    // While another question of the brokers is answered, a topic may seem to have no leader at all.
+    const isMissed = offsets.length === 0 || (this.#options.awaitsLeaderless === true && leaderless.length > 0);
+    if (!isMissed) this.#firstLook.resolve(offsets);
     return !this.#hasLeaderless && this.#following.size === offsets.length;
   }
 

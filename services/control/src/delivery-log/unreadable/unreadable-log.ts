@@ -19,7 +19,8 @@ export class UnreadableLog {
   /** `onFailure` is called when a partition cannot be read any more. */
   constructor(connection: KafkaConnection, topic: string, onFailure: (reason: Error) => void) {
     this.#readers = new TopicReaders(connection, {
-      ...{ topic, topicId: null, maxBytes: MAX_BYTES, message: "the unreadable records are behind" },
+      ...{ topic, topicId: null, maxBytes: MAX_BYTES, awaitsLeaderless: true },
+      message: "the unreadable records are behind",
       from: ({ end }) => Math.max(0, end - BOUNDS.mostPlaces),
       onRecords: (_, records) => {
         for (const record of records) this.#entries.take(record);
