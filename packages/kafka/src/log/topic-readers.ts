@@ -165,6 +165,10 @@ export class TopicReaders {
       this.#wasRemade = false;
     }
     if (this.#isClosed) return false;
+    this.#isReported = false;
+    this.#hasLeaderless = offsets.length === 0 || leaderless.length > 0;
+    // While another question of the brokers is answered, a topic may seem to have no leader at all.
+    if (offsets.length === 0) return false;
     for (const each of offsets) {
       if (this.#following.has(each.partition)) continue;
       if (each.end <= each.start && !this.#readToEndMs.has(each.partition)) {
@@ -173,12 +177,8 @@ export class TopicReaders {
       this.#begin(each.partition, this.#options.from(each, offsets));
     }
     this.#offsets = offsets;
-    this.#hasLeaderless = offsets.length === 0 || leaderless.length > 0;
-    this.#isReported = false;
     this.#options.onLooked?.(offsets);
-    // While another question of the brokers is answered, a topic may seem to have no leader at all.
-    const isMissed = offsets.length === 0 || (this.#options.awaitsLeaderless === true && leaderless.length > 0);
-    if (!isMissed) this.#firstLook.resolve(offsets);
+    if (!this.#hasLeaderless || this.#options.awaitsLeaderless !== true) this.#firstLook.resolve(offsets);
     return !this.#hasLeaderless && this.#following.size === offsets.length;
   }
 
