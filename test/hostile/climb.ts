@@ -4,7 +4,7 @@
  */
 import { type Choose, createChoose } from "@posthaste/testkit/random";
 import fc from "fast-check";
-import { type Cost, partOfBounds } from "./door.ts";
+import { BOUNDS, type Cost, partOfBounds } from "./door.ts";
 import { GENES, type Stream, streams } from "./stream.ts";
 
 export interface Found {
@@ -23,7 +23,7 @@ export interface ClimbOptions {
 /** How many finds streams are made of. */
 const POOL = 6;
 /** Of ten streams so many are drawn afresh. */
-const FRESH = 4;
+const FRESH = 6;
 /** How often a find beyond a bound is measured, since a busy machine is slow now and then. */
 const CAREFUL = 3;
 
@@ -44,9 +44,13 @@ export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): P
   return dearest;
 }
 
-/** Processor time leads the way where no bound is near. */
+/**
+ * What is beyond a bound comes first. Below the bounds processor time and memory lead the way: a wait has more of the
+ * machine's chance in it.
+ */
 function worthOf(cost: Cost): number {
-  return partOfBounds(cost) + cost.processor / 2;
+  const part = partOfBounds(cost);
+  return part > 1 ? 10 + part : cost.processor + cost.grownMb / BOUNDS.memoryMb + part / 5;
 }
 
 function lessOf(left: Cost, right: Cost): Cost {

@@ -13,7 +13,7 @@ import { startPlayer } from "./player.ts";
 import type { Stream } from "./stream.ts";
 
 const HEADS: readonly string[] = [
-  ...["200 OK", "204 No Content", "301 Moved", "400 Bad Request", "503 Unavailable"],
+  ...["200 OK", "200 OK", "204 No Content", "301 Moved", "400 Bad Request", "503 Unavailable"],
   ...["101 Switching Protocols", "102 Processing", "103 Early Hints", "100 Continue", "999 Odd"],
 ].map((status) => `HTTP/1.1 ${status}`);
 

@@ -19,6 +19,8 @@ export interface Door {
 export interface Cost {
   /** How much more is resident than before, at most; megabytes. */
   readonly memoryMb: number;
+  /** How much more is resident than when the stream began; earlier ones may have left something. */
+  readonly grownMb: number;
   /** The honest neighbour's p99 by its own alone. */
   readonly slower: number;
   readonly refused: number;

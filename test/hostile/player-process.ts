@@ -24,6 +24,8 @@ const BYTES_A_SECOND = 10_000_000;
 const TICK_MS = 5;
 /** A burst has at most the bytes of a tenth of a second. */
 const MOST_AT_ONCE = BYTES_A_SECOND / 10;
+/** Another address than the neighbour's: an address is bounded as a whole, and an honest sender of it with it. */
+const STRANGER = "127.0.0.2";
 /** How long a slow reader waits between two reads. */
 const SLOW_READ_MS = 200;
 /** A connection that does not take more waits. */
@@ -62,7 +64,7 @@ function watch(socket: Socket): Socket {
 
 function openAll({ port, stream }: Orders): void {
   while (port !== undefined && playing.size < stream.connections) {
-    const socket = watch(connect({ port, host: "127.0.0.1" }));
+    const socket = watch(connect({ port, host: "127.0.0.1", localAddress: STRANGER }));
     read(socket, stream.reads);
     begin(socket);
   }

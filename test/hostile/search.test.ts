@@ -8,6 +8,7 @@ import { bytesOf, type Stream, streams } from "./stream.ts";
 
 const CHEAP: Cost = {
   memoryMb: 0,
+  grownMb: 0,
   slower: 1,
   refused: 0,
   recoveryS: 0,

@@ -33,6 +33,7 @@ function head(method: string, path: string, ...lines: readonly string[]): string
 export async function serverDoors(installation: Installation): Promise<ReadonlyMap<string, Door>> {
   const { control, system } = installation;
   const { writeKey } = await control.createSource("neighbour");
+  const { writeKey: strangersKey } = await control.createSource("stranger");
   const receiver = (await control.call("POST", "/v1/test-receivers", {})) as { readonly id: string };
   const bearer = `Bearer ${system.adminToken}`;
   const basic = (key: string) => `Authorization: Basic ${btoa(`${key}:`)}`;
@@ -43,7 +44,7 @@ export async function serverDoors(installation: Installation): Promise<ReadonlyM
     ingest: {
       ...{ service: "ingest", port: ingest },
       heads: [
-        ...["", basic("nobody"), basic(writeKey)].flatMap((key) =>
+        ...["", basic("nobody"), basic(strangersKey)].flatMap((key) =>
           ["/v1/track", "/v1/batch"].map((path) => head("POST", path, ...(key === "" ? [] : [key]))),
         ),
         ...[head("GET", "/pixel/v1/track?userId=u"), head("POST", "/nowhere"), head("OPTIONS", "/v1/track")],
