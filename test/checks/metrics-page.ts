@@ -59,7 +59,7 @@ const HEAD = `# Metrics
 Made from the registries of the services by \`test/checks/metrics-page.ts\`, and held against them by a test: change a metric's help text,
 then run \`node scripts/run.mjs test/checks/metrics-page.ts\`. Every service has these on the \`/metrics\` of its metrics port; beside them stand
 prom-client's own of the process (\`process_*\`, \`nodejs_*\`). A label's values are named where they are a closed list; all of them stand at 0 from the start.
-Requests that come at a time share a page, and making pages takes a tenth of the time at most. The port takes 200 connections, and four requests at once on each.
+Requests that come at a time share a page, and making pages takes a tenth of the time at most. The port takes 200 connections, and two requests at once on each.
 What to be woken for is in \`deploy/prometheus/alerts.yml\`.
 `;
 

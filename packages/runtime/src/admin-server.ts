@@ -10,7 +10,7 @@ import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from
 const ADMIN_SOCKET_LIMITS: SocketLimits = {
   ...DEFAULT_SOCKET_LIMITS,
   maxConnections: 200,
-  maxOpenRequests: 4,
+  maxOpenRequests: 2,
   idleMs: 10_000,
   exchangeMs: 30_000,
 };
