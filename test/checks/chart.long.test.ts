@@ -1,6 +1,6 @@
 /**
- * The chart by Helm itself: lint and templates over five sets of values, each object held to Kubernetes's own schemas by
- * kubernetes-validate, and values that are wrong.
+ * The chart by Helm itself: lint and templates over five sets of values, each object held to Kubernetes's own schemas
+ * by kubernetes-validate, and values that are wrong.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";

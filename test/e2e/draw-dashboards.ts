@@ -55,6 +55,7 @@ async function drawDashboard(plan: DashboardPlan, from: DrawnFrom): Promise<stri
     ".h{font-size:16px;font-weight:700}.n{font-size:30px;font-weight:600}rect{fill:#fff;stroke:#ddd}.g{stroke:#eee}";
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${top + GAP}" width="${width}">`,
+    `<title>${escaped(plan.title)}</title>`,
     `<style>${style}</style><rect width="100%" height="100%" style="fill:#f7f7f8;stroke:none"/>`,
     `<text x="${GAP}" y="28" class="h">${escaped(plan.title)}</text>`,
     ...parts,
