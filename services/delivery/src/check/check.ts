@@ -11,6 +11,7 @@
  * V5  No attempt starts after the end of the delivery's retry window, wherever the delivery waited, but the last
  *     attempt that it is owed. Admission keeps this rule, when a delivery enters it and when a delivery leaves it.
  */
+
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { Log } from "@posthaste/core/log";
@@ -18,7 +19,7 @@ import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { Table } from "@posthaste/kafka/log/table";
 import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import { toError } from "../to-error.ts";
-import type { CheckedDelivery } from "./checked-delivery.ts";
+import type { AdmissionPort } from "./admission-port.ts";
 import { ConfigWait } from "./config-wait.ts";
 import type { SuppressionCheck } from "./suppression-check.ts";
 
@@ -58,10 +59,4 @@ export class Check {
       onFailure(toError(error));
     }
   }
-}
-
-/** The port of admission, the stage after the check. */
-interface AdmissionPort {
-  /** Takes a delivery over. Admission, or a later stage, finishes its task. */
-  admit(checked: CheckedDelivery): void;
 }

@@ -10,6 +10,7 @@
  * A3  After `close`, and after a partition was given up, intake passes nothing on: a retry that waits for its jitter
  *     stays in its window, for the partition's next owner to read.
  */
+
 import { jitterMs } from "@posthaste/core/delivery/backoff";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
@@ -19,6 +20,7 @@ import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { DeliveryMetrics } from "../metrics.ts";
 import { toError } from "../to-error.ts";
+import type { CheckPort } from "./check-port.ts";
 import { DueGate } from "./due-gate.ts";
 import type { IncomingDelivery } from "./incoming-delivery.ts";
 
@@ -118,10 +120,4 @@ export class Intake {
     );
     this.#jittering.add(timer);
   }
-}
-
-/** The port of the check, the stage after intake. */
-interface CheckPort {
-  /** Takes a delivery over. The check, or a later stage, finishes its task. */
-  check(task: Task<IncomingDelivery>, delivery: Delivery): void;
 }

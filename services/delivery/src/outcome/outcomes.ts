@@ -12,12 +12,12 @@
  *      sent again. So a reader of the log never waits for an end that it left out.
  * OU4  Every settled attempt, every answer and every deferral counts towards its destination's health.
  */
+
 import type { Destination } from "@posthaste/core/config/destination";
-import type { LoggedDelivery, LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
-import type { DeadLetterReason, DeadUrl } from "@posthaste/core/delivery/dead-letter";
+import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
+import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import type { DeferredCause } from "@posthaste/core/delivery/deferred-cause";
 import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
-import { loggedDelivery } from "@posthaste/core/delivery/logged-delivery";
 import {
   planAdmissionHold,
   planDeferral,
@@ -41,11 +41,12 @@ import type { IncomingDelivery } from "../intake/incoming-delivery.ts";
 import type { DeliveryMetrics } from "../metrics.ts";
 import type { AttemptLog } from "./attempt-log.ts";
 import { type FollowUp, planFollowUps, planRemovedUrls } from "./follow-ups.ts";
+import { toLoggedDelivery } from "./logged-delivery.ts";
+import { toLoggedFollowUps } from "./logged-follow-ups.ts";
 import { toLoggedUrls } from "./logged-urls.ts";
 import type { OutcomePublisher } from "./outcome-publisher.ts";
 
 const NOTHING_LOGGED: readonly LoggedFollowUp[] = [];
-
 /** The causes that are not the destination's: its first attempt is late through our fault. */
 const OUR_CAUSES: ReadonlySet<DeferredCause> = new Set(["window_full", "unknown_key"]);
 
@@ -239,37 +240,4 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     if (progress.urls !== null && progress.urls.length < destination.urls.length) return;
     this.#options.metrics.endToEnd.record(Math.max(0, nowMs - delivery.receivedAtMs) / 1000);
   }
-}
-
-/** `delayMsOf`: the delay of a retry topic; 0 for the deliveries topic. */
-function toLoggedDelivery(checked: CheckedDelivery, delayMsOf: (topic: string) => number): LoggedDelivery {
-  const { topic, partition, offset, timestampMs, key } = checked.task.record;
-  const place = {
-    key: key === null ? null : key.toString(),
-    delayMs: delayMsOf(topic),
-    partition,
-    offset,
-    timestampMs,
-  };
-  return loggedDelivery(checked.delivery, checked.progress, place);
-}
-
-/** `isInParts`: each follow-up is for the URLs that it names alone (`settle: each`). */
-function toLoggedFollowUps(
-  followUps: readonly FollowUp[],
-  { isInParts, nowMs }: { readonly isInParts: boolean; readonly nowMs: number },
-): readonly LoggedFollowUp[] {
-  return followUps.map((followUp) => {
-    if (followUp.kind === "retry") {
-      const { delayMs, progress } = followUp;
-      const { urls, deadlineMs } = progress;
-      return { kind: "retry", urls, delayMs, dueAtMs: Math.round(nowMs + delayMs), deadlineMs, reason: null };
-    }
-    const urls = isInParts ? urlsOf(followUp.lastAttempt) : null;
-    return { kind: "dead_letter", urls, delayMs: null, dueAtMs: null, deadlineMs: null, reason: followUp.reason };
-  });
-}
-
-function urlsOf(lastAttempt: readonly DeadUrl[]): readonly string[] {
-  return lastAttempt.map(({ url }) => url);
 }
