@@ -78,5 +78,5 @@ securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true
 {{- define "posthaste.probes" -}}
 startupProbe: { httpGet: { path: /healthz, port: operator }, periodSeconds: 2, failureThreshold: 300 }
 livenessProbe: { httpGet: { path: /healthz, port: operator }, periodSeconds: 10, timeoutSeconds: 5 }
-readinessProbe: { httpGet: { path: /readyz?own, port: operator }, periodSeconds: 5, timeoutSeconds: 5 }
+readinessProbe: { httpGet: { path: "/readyz?own", port: operator }, periodSeconds: 5, timeoutSeconds: 5 }
 {{- end }}
