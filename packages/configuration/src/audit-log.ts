@@ -129,6 +129,11 @@ export class AuditLog {
     return { entries, below: null, searchedToMs: null, ...read };
   }
 
+  /** Resolves when the newest entries of this moment are held. */
+  caughtUp(): Promise<void> {
+    return this.#readers.caughtUp;
+  }
+
   close(): void {
     this.#closing.abort();
     this.#readers.close();

@@ -25,13 +25,14 @@ export interface OpenedAudit {
   close(): void;
 }
 
-/** Begins to read the topic. */
+/** Resolves when the newest entries are held. */
 export async function openAudit(options: OpenAuditOptions): Promise<OpenedAudit> {
   const { connection, openCodec, names, clock, fail } = options;
   const codec = await openCodec<AuditEntry>("audit");
   const topic = names.audit;
   const recent = new RecentEntries<HeldEntry>();
   const auditLog = new AuditLog(connection, { topic, codec, clock, recent, onFailure: fail });
+  await auditLog.caughtUp();
   return {
     trail: new AuditTrail({ topic, codec, clock }),
     auditLog,

@@ -116,6 +116,11 @@ export class TopicReaders {
     return await withDeadline(read(), timeoutMs, `reading ${topic} to its end`).finally(() => enough.abort());
   }
 
+  /** Resolves when the topic's partitions are known and their readers begin; rejects with `closed`. */
+  async begun(): Promise<void> {
+    await this.#firstLook.promise;
+  }
+
   /** Ends the reader of a partition, which begins again at the next look. */
   restart(partition: number): void {
     this.#end(partition);

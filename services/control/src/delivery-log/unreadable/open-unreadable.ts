@@ -40,6 +40,7 @@ export async function openUnreadable(options: OpenUnreadableOptions): Promise<Op
   const { connection, names, clock, trail, fail } = options;
   const topic = names.unreadable;
   const unreadableLog = new UnreadableLog(connection, topic, fail);
+  await unreadableLog.begun();
   const producer = await createProducer(connection, { name: "unreadable", topics: [topic] });
   const from = [
     names.attempts,

@@ -31,6 +31,11 @@ export class UnreadableLog {
     });
   }
 
+  /** Resolves when the readers begin. */
+  begun(): Promise<void> {
+    return this.#readers.begun();
+  }
+
   /** Resolves when the readers have read every record that stood in the topic at the start. */
   caughtUp(): Promise<void> {
     return this.#readers.caughtUp;
