@@ -27,7 +27,7 @@ export const FAULTS: Readonly<Record<string, { readonly door: string; readonly c
       ANY_PIECES,
       {
         file: "services/ingest/src/body/gathered-bytes.ts",
-        from: "return this.parts === 0 || (length >= BLOCK_BYTES && length > this.#free());",
+        from: "return this.parts === 0 || (length >= KEPT_BYTES && length > this.#free());",
         to: "return this.parts === 0 || length > this.#free();",
       },
     ],

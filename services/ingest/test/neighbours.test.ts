@@ -86,7 +86,7 @@ it("a call does not wait for another source's long batches that came before it",
   const batch = `{"batch":[${Array.from({ length: 8_000 }, () => JSON.stringify(CALL)).join(",")}]}`;
   const headers = [`Authorization: ${basic(WRITE_KEY)}`];
   const answers = await flood(10, toRequestBytes("POST", "/v1/batch", headers, batch));
-  await eventually(() => expect(gateway.bodies.heldBytes).toBe(10 * batch.length));
+  await eventually(() => expect(gateway.bodies.heldBytes).toBeGreaterThanOrEqual(10 * batch.length));
   expect((await ask()).status).toBe(200);
   expect(eventsOf(SOURCE.id)).toBeLessThan(3 * 8_000);
   for (const answer of await Promise.all(answers)) expect(answer?.status).toBe(200);
@@ -209,7 +209,7 @@ it("what waits for its turn is not kept when its sender leaves", async () => {
   await start();
   const batch = `{"batch":[${Array.from({ length: 8_000 }, () => JSON.stringify(CALL)).join(",")}]}`;
   await flood(10, toRequestBytes("POST", "/v1/batch", [`Authorization: ${basic(WRITE_KEY)}`], batch));
-  await eventually(() => expect(gateway.bodies.heldBytes).toBe(10 * batch.length));
+  await eventually(() => expect(gateway.bodies.heldBytes).toBeGreaterThanOrEqual(10 * batch.length));
   for (const socket of sockets) socket.destroy();
   await eventually(() => expect(gateway.bodies.heldBytes).toBe(0));
   expect((await ask()).status).toBe(200);

@@ -11,13 +11,14 @@
  */
 import { randomInt } from "node:crypto";
 import type { Codec } from "@posthaste/contracts/codec";
+import { isPosthasteError } from "@posthaste/core/errors";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import { type Hash64, hash64 } from "@posthaste/core/routing/hash64";
 import { RecentIds, type RecentIdsLimits } from "@posthaste/core/routing/recent-ids";
 import { isUnreadable } from "@posthaste/kafka/codec/unreadable";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
-import { readRange } from "@posthaste/kafka/log/read-range";
+import { followLog } from "@posthaste/kafka/log/log-reader";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import type { EventPlace } from "./event-place.ts";
 
@@ -93,7 +94,7 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
   const { signal } = abandoning;
 
   const noteOld = async (record: IncomingRecord): Promise<void> => {
-    if (signal.aborted || record.value === null) return;
+    if (signal.aborted || record.offset >= first.offset || record.value === null) return;
     try {
       await codec.prefetch(record.value);
       note({ ids, seed }, codec.decode(record.value), record.offset);
@@ -103,14 +104,29 @@ function startRebuild(options: DedupeOptions, first: EventPlace): Held {
     }
   };
   const read = async (): Promise<void> => {
-    const { partition, offset: end } = first;
-    const range = { topic: eventsTopic, partition, start: Math.max(0, end - limits.limit), end };
-    for await (const records of readRange(connection, range, signal)) {
-      for (const record of records) await noteOld(record);
+    if (first.offset === 0) return;
+    let failed: (reason: Error) => void = () => {};
+    const failure = new Promise<never>((_, reject) => {
+      failed = reject;
+    });
+    const reader = await followLog(connection, {
+      topic: eventsTopic,
+      partition: first.partition,
+      from: Math.max(0, first.offset - limits.limit),
+      onRecords: async (records) => {
+        for (const record of records) await noteOld(record);
+      },
+      onFailure: failed,
+      signal,
+    });
+    try {
+      await Promise.race([reader.reached(first.offset), failure]);
+    } finally {
+      await reader.close();
     }
   };
   const rebuild = read().catch((error: unknown) => {
-    if (signal.aborted) return;
+    if (signal.aborted && isPosthasteError(error, "closed")) return;
     log.warn({ event: "dedupe_rebuild_failed", partition: first.partition, err: error });
   });
   return { ids, seed, rebuild, abandon: () => abandoning.abort() };
