@@ -58,6 +58,7 @@ export function chartSchema(): string {
   const service = object({ type: text, port: { type: "integer" } });
   const bool = { type: "boolean" };
   const anything = { type: "object" };
+  const networks = { type: "array", items: text };
   const own = (name: keyof typeof ofServices) => ({
     ...{ replicas, resources: anything, settings: settingsSchema(namesOf(ofServices[name])) },
   });
@@ -77,7 +78,7 @@ export function chartSchema(): string {
       router: object(own("router")),
       delivery: object(own("delivery")),
       control: object({ ...own("control"), service, storage: text, storageClass: text, replicas: { enum: [1, 2] } }),
-      networkPolicy: object({ enabled: bool, allowNetworks: { type: "array", items: text } }),
+      networkPolicy: object({ enabled: bool, brokers: networks, allowNetworks: networks }),
       monitoring: object({ podMonitor: bool, rules: bool, dashboards: bool }),
       autoscaling: object({ enabled: bool, prometheus: text, most: replicas }),
       global: anything,

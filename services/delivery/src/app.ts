@@ -225,7 +225,9 @@ function openGauges(
       consumers
         .flatMap((consumer) => consumer.owned())
         .flatMap(({ topic, partition, lowestOwner: destination }) =>
-          destination && activeDestinations.isHolding(destination, clock.monotonicMs())
+          destination &&
+          activeDestinations.wasHeardLately(destination, clock.monotonicMs()) &&
+          admission.isHeldUp(destination)
             ? [{ topic, partition, destination }]
             : [],
         ),

@@ -136,7 +136,7 @@ function createAttemptMetrics(registry: Registry, cap: number) {
       name: "posthaste_first_attempt_delay_seconds",
       help:
         "From the receipt of a call to its delivery's first attempt. Without deliveries that waited for their own " +
-        "destination; one that was deferred for a full window or an unknown key counts with the whole retry window.",
+        "destination; one that was deferred for an unknown key counts with the whole retry window.",
       buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
       registry,
     }),

@@ -61,8 +61,19 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 {{- end }}
 
+{{/* A change of the secret restarts the pods that read it. */}}
+{{- define "posthaste.podMetadata" -}}
+{{- $root := index . 0 -}}
+labels: {{ include "posthaste.selector" . | nindent 2 }}
+{{- if not $root.Values.existingSecret }}
+annotations: { checksum/secret: {{ toJson $root.Values.secret | sha256sum }} }
+{{- end }}
+{{- end }}
+
 {{- define "posthaste.podSecurity" -}}
 automountServiceAccountToken: false
+# Kubernetes would set POSTHASTE_CONTROL_PORT and its like for the Services of a release named posthaste.
+enableServiceLinks: false
 serviceAccountName: {{ .Release.Name }}-posthaste
 securityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000, seccompProfile: { type: RuntimeDefault } }
 {{- with .Values.image.pullSecrets }}

@@ -33,7 +33,7 @@ describe("a breaker", () => {
     breaker.cancelProbe();
     breaker.admit(1000);
     breaker.succeeded();
-    expect(seen).toEqual(["open", "half_open", "open", "half_open", "closed"]);
+    expect(seen).toEqual(["open", "half_open", "half_open", "closed"]);
   });
 
   it("BR2: lets one probe through when its time has passed", () => {

@@ -71,7 +71,7 @@ export class CircuitBreaker {
 
   /** The probe is not sent: the next request may be the probe. */
   cancelProbe(): void {
-    if (this.#state === "half_open") this.#become("open");
+    if (this.#state === "half_open") this.#state = "open";
   }
 
   /** A request succeeded. */

@@ -46,18 +46,16 @@ describe("the destinations that a process has to do with", () => {
     expect(destinations.isAlone(900_001)).toBe(false);
   });
 
-  it("hold a partition while records wait for them and their requests begin or end", () => {
-    const holds = () => observed.destinations.isHolding("a", observed.nowMs);
-    expect(holds()).toBe(false);
+  it("are heard of while their requests begin and end", () => {
+    const isHeard = () => observed.destinations.wasHeardLately("a", observed.nowMs);
+    expect(isHeard()).toBe(false);
     observed.admit(checked("a"));
-    expect(holds()).toBe(true);
-    observed.nowMs += 30_001;
-    expect(holds()).toBe(false);
-    observed.admit(checked("a"));
-    observed.finish(observed.sent[0], "timed_out");
-    expect(holds()).toBe(true);
-    observed.finish(observed.sent[1], "timed_out");
-    expect(holds()).toBe(false);
+    observed.nowMs += 30_000;
+    expect(isHeard()).toBe(true);
+    observed.nowMs += 1;
+    expect(isHeard()).toBe(false);
+    observed.finish(observed.sent[0], "delivered");
+    expect(isHeard()).toBe(true);
   });
 
   it("J2: keeps what it knows of a destination that was used a moment ago", () => {

@@ -22,7 +22,7 @@ const IDLE_MS = 60_000;
 /** Longer than the quick retry tiers, from which a failing destination's deliveries keep returning. */
 const FORGET_MS = 600_000;
 const ALONE_MS = 300_000;
-const HOLDING_MS = 30_000;
+const HEARD_MS = 30_000;
 
 export interface ActiveDestinationsOptions {
   readonly settings: AdmissionSettings;
@@ -97,14 +97,10 @@ export class ActiveDestinations {
     return counts;
   }
 
-  /**
-   * Whether records wait for the destination's room or answer, and a request of it began or ended lately: a request
-   * whose end was lost holds nothing.
-   */
-  isHolding(destinationId: string, nowMs: number): boolean {
+  /** Whether a request of the destination began or ended lately: one whose end was lost holds no partition for ever. */
+  wasHeardLately(destinationId: string, nowMs: number): boolean {
     const active = this.#byId.get(destinationId);
-    if (active === undefined || nowMs - active.requestedMs > HOLDING_MS) return false;
-    return active.admission.waiting > 0 || active.admission.hasUnsettled;
+    return active !== undefined && nowMs - active.requestedMs <= HEARD_MS;
   }
 
   /** The state of each active destination, for its metrics. */

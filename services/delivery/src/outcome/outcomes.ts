@@ -47,8 +47,6 @@ import { toLoggedUrls } from "./logged-urls.ts";
 import type { OutcomePublisher } from "./outcome-publisher.ts";
 
 const NOTHING_LOGGED: readonly LoggedFollowUp[] = [];
-/** The causes that are not the destination's: its first attempt is late through our fault. */
-const OUR_CAUSES: ReadonlySet<DeferredCause> = new Set(["window_full", "unknown_key"]);
 
 export interface OutcomesOptions {
   readonly destinations: Pick<Table<Destination>, "get">;
@@ -195,7 +193,8 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     metrics.deferred.inc({ cause });
     const { attempts, deferrals, replay } = progress;
     const isFirst = attempts === 0 && deferrals === 0 && replay === null;
-    if (isFirst && OUR_CAUSES.has(cause)) metrics.firstAttemptDelay.record(schedule.windowMs / 1000);
+    // Every other cause is the destination's own.
+    if (isFirst && cause === "unknown_key") metrics.firstAttemptDelay.record(schedule.windowMs / 1000);
     healthCounts.deferred(destination.id, cause, clock.nowMs());
   }
 
