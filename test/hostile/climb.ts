@@ -45,7 +45,7 @@ export async function climb({ seed, measure, goesOn, onTried }: ClimbOptions): P
 }
 
 /**
- * What is beyond a bound comes first. Below the bounds processor time and memory lead the way: a wait has more of the
+ * A stream beyond a bound comes first. Below the bounds processor time and memory lead the way: a wait has more of the
  * machine's chance in it.
  */
 function worthOf(cost: Cost): number {

@@ -68,7 +68,7 @@ describe("the metrics of destinations", () => {
       'destination_deliveries_total{destination="dst_3",outcome="delivered"} 0',
       'destination_deliveries_total{destination="dst_3",outcome="retryable"} 1',
       'destination_deliveries_total{destination="dst_3",outcome="permanent"} 0',
-      // What it counted before it had series stays there.
+      // Its earlier counts stay there.
       'destination_deliveries_total{destination="other",outcome="delivered"} 2',
       'destination_deliveries_total{destination="other",outcome="retryable"} 1',
       'destination_deliveries_total{destination="other",outcome="permanent"} 0',

@@ -202,7 +202,7 @@ export function wordsOf(reason: Counted["reason"]): string {
 }
 
 interface HourBarsProps {
-  /** Those hours in which something happened, oldest first. */
+  /** The hours in which something happened, oldest first. */
   readonly hours: readonly { readonly at: string; readonly count: number }[];
 }
 
