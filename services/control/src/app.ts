@@ -90,10 +90,11 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   port = (server.server.address() as AddressInfo).port;
   const url = `http://${host}:${port}`;
   log.info({ event: "control_listening", url });
-  let unwatchDoctor = (): void => undefined;
+  let [isStopping, unwatchDoctor] = [false, (): void => undefined];
   tables.caughtUp.then(
     () => {
-      if (isApi) unwatchDoctor = watchDoctor(doctor.lookAround, parts.metrics.doctorFindings);
+      // A stop may come before the tables were read.
+      if (isApi && !isStopping) unwatchDoctor = watchDoctor(doctor.lookAround, parts.metrics.doctorFindings);
     },
     () => undefined,
   );
@@ -103,6 +104,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     readiness,
     ownReadiness,
     stop: async () => {
+      isStopping = true;
       unwatchDoctor();
       await server.close();
       await closeParts(parts);
