@@ -25,6 +25,7 @@ export interface ConsoleFlow {
   readonly click: (target: Locator) => Promise<void>;
   /** A key, or a chord such as `g x`. */
   readonly press: (keys: string) => Promise<void>;
+  /** Pastes once the page has put the focus into a field. */
   readonly paste: (text: string) => Promise<void>;
   /** Presses Enter when the page has put the focus there. */
   readonly enterThere: (target: Locator) => Promise<void>;
@@ -65,6 +66,12 @@ export async function openConsole(
     const deadLetters = keys.split(" ");
     await (deadLetters.length === 1 ? page.keyboard.press(keys) : pressChord(page, ...deadLetters));
   };
+  // A key is acknowledged before the page has moved the focus: the next one would go past its aim.
+  const moveFocus = async (key: string): Promise<void> => {
+    const before = await page.evaluateHandle("document.activeElement");
+    await page.keyboard.press(key);
+    await page.waitForFunction("(before) => document.activeElement !== before", before);
+  };
   return {
     page,
     steps: () => steps,
@@ -76,6 +83,7 @@ export async function openConsole(
     press,
     paste: async (text) => {
       steps += 1;
+      await page.locator("input:focus").waitFor();
       await page.keyboard.insertText(text);
     },
     enterThere: async (target) => {
@@ -86,7 +94,7 @@ export async function openConsole(
       await target.waitFor();
       for (let tabs = 0; !(await hasFocus(target)); tabs += 1) {
         if (tabs === MOST_TABS) throw new Error(`Tab does not come to ${target}`);
-        await page.keyboard.press("Tab");
+        await moveFocus("Tab");
       }
       await press("Enter");
     },
@@ -94,7 +102,7 @@ export async function openConsole(
       await row.waitFor();
       for (let rows = 0; !(await hasFocus(row)); rows += 1) {
         if (rows === MOST_TABS) throw new Error(`j does not come to ${row}`);
-        await page.keyboard.press("j");
+        await moveFocus("j");
       }
     },
     faults: () => faults,

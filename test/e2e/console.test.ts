@@ -10,7 +10,7 @@ import { startBadUrls } from "./bad-urls.ts";
 import { sendOne } from "./calls.ts";
 import { expectNothingSideways, expectSound, openConsole } from "./console-flow.ts";
 import type { Installation } from "./installation.ts";
-import { INVITATIONS, nextStreamEnd, pasteAnywhere, revoke, takeTokenForTerminal } from "./invitation.ts";
+import { closeDialog, INVITATIONS, nextStreamEnd, pasteAnywhere, revoke, takeTokenForTerminal } from "./invitation.ts";
 import { createRoute, messageIdsOf, NO_ROUTE, removeDestinations, untilAllHave } from "./route.ts";
 import { ARRIVAL, browser, hasNoBrowser, tell, useConsole } from "./use-console.ts";
 import { installation, receiver } from "./use-installation.ts";
@@ -181,10 +181,11 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
         await installation.control.call("PATCH", `/v1/destinations/${shared.destinationId}`, { name });
         const inviter = await openConsole(browser, installation, { width });
         await invite(inviter);
-        const link = await inviter.page.getByRole("dialog", { name: "For dana" }).locator("code").innerText();
+        const dialog = inviter.page.getByRole("dialog", { name: "For dana" });
+        const link = await dialog.locator("code").innerText();
         expect(inviter.steps()).toBe(4);
         await expectWell(inviter.page);
-        await inviter.page.keyboard.press("Escape");
+        await closeDialog(dialog);
 
         const invited = await openConsole(browser, installation, { width, link });
         await invited.page.getByText(`changed ${name}`).waitFor();

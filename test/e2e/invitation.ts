@@ -1,5 +1,5 @@
 /** An engineer invites a second one, who signs in. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { type ConsoleFlow, expectSound } from "./console-flow.ts";
 
 /** Ways to a sign-in link for dana, which the page shows at their end, each with the width of the window. */
@@ -25,7 +25,6 @@ async function inviteByMouse({ page, click, paste }: ConsoleFlow): Promise<void>
 async function inviteByKeys({ page, press, enter, paste }: ConsoleFlow): Promise<void> {
   await press("g t");
   await enter(page.getByRole("button", { name: "New token" }).first());
-  await page.getByLabel("Name").waitFor();
   await paste("dana");
   await press("Enter");
 }
@@ -46,6 +45,12 @@ export async function pasteAnywhere({ page, press }: ConsoleFlow, text: string):
   await press("ControlOrMeta+v");
 }
 
+/** By Escape. A dialog has its text a moment before it has the focus, and a key pressed between goes nowhere. */
+export async function closeDialog(dialog: Locator): Promise<void> {
+  await dialog.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+}
+
 /** The line that the page shows once, without the text before the token. */
 export async function takeTokenForTerminal({ page }: ConsoleFlow): Promise<string> {
   await page.getByRole("button", { name: "You: dana" }).click();
@@ -53,7 +58,7 @@ export async function takeTokenForTerminal({ page }: ConsoleFlow): Promise<strin
   const dialog = page.getByRole("dialog", { name: "Use it in the terminal" });
   await dialog.getByRole("button", { name: "Make the token" }).click();
   const line = await dialog.getByText(/^export POSTHASTE_ADMIN_TOKEN=/).innerText();
-  await page.keyboard.press("Escape");
+  await closeDialog(dialog);
   return line.replace(/^.*=/, "");
 }
 

@@ -14,7 +14,7 @@ startConsole();
 async function pasted(page: Page): Promise<string> {
   await page.keyboard.press("Control+k");
   const field = page.getByRole("searchbox");
-  await field.waitFor();
+  await field.and(page.locator(":focus")).waitFor();
   await page.keyboard.press("Control+v");
   await expect.poll(() => field.inputValue()).not.toBe("");
   return field.inputValue();
