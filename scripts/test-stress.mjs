@@ -41,9 +41,12 @@ const beside = values.quiet ? [] : startBeside();
 /** The seeds of the rounds in which a test failed, by the test. */
 const failures = new Map();
 let failedRounds = 0;
+let running;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 process.once("exit", () => {
   for (const child of beside) child.kill("SIGKILL");
+  // With the processes that it started.
+  if (running !== undefined) process.kill(-running.pid, "SIGTERM");
   rmSync(folder, { recursive: true, force: true });
 });
 for (let round = 0; round < rounds; round += 1) await runRound(firstSeed + round);
@@ -61,11 +64,12 @@ async function runRound(seed) {
   const report = join(folder, "report.json");
   const startedAt = performance.now();
   rmSync(report, { force: true });
-  const code = await exitCode(
-    spawnNode(["scripts/test.mjs", "--sequence.shuffle.files", `--sequence.seed=${seed}`], {
-      env: { POSTHASTE_TEST_REPORT: report },
-    }),
-  );
+  running = spawnNode(["scripts/test.mjs", "--sequence.shuffle.files", `--sequence.seed=${seed}`], {
+    env: { POSTHASTE_TEST_REPORT: report },
+    detached: true,
+  });
+  const code = await exitCode(running);
+  running = undefined;
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0);
   console.log(`round with seed ${seed}: ${code === 0 ? "passed" : "FAILED"} in ${seconds} s`);
   if (code === 0) return;
