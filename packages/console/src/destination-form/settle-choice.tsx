@@ -10,20 +10,21 @@ export interface SettleChoiceProps {
 }
 
 const DRAWN: Readonly<Record<Settle, string>> = {
-  any: "Drawn: an event goes to the first URL, and to the second where the first did not take it",
-  each: "Drawn: an event goes to both URLs, whatever the other one answers",
+  any: "Drawn: an event goes to both URLs, and one of their answers is enough",
+  each: "Drawn: an event goes to both URLs, and each of them has to take it",
 };
+const TICK = "l3 3l6 -7";
 
-/** When a delivery is done with, in words and in one drawing: an event, and two URLs that it goes to. */
+/** When a delivery is settled, in words and in one drawing: an event, two URLs, and the answers that it takes. */
 export function SettleChoice({ value, onChange }: SettleChoiceProps) {
   return (
     <div className={styles["settle"]}>
       <Choice
-        label="A delivery is settled"
+        label="Every URL gets each event. A delivery is settled"
         value={value}
         choices={[
-          ["any", "when any URL took it: the next one is for when the first fails"],
-          ["each", "by each URL on its own: all of them get every event"],
+          ["any", "by the first URL that takes it: if none does, all are tried again"],
+          ["each", "by each URL on its own: one that fails is tried again, the others are not"],
         ]}
         onChange={onChange}
       />
@@ -31,23 +32,24 @@ export function SettleChoice({ value, onChange }: SettleChoiceProps) {
         role="img"
         aria-label={DRAWN[value]}
         className={styles["drawn"]}
-        viewBox="0 0 150 64"
-        width="150"
+        viewBox="0 0 180 64"
+        width="180"
         height="64"
       >
-        <circle cx="10" cy={value === "any" ? 16 : 32} r="6" />
-        <rect x="96" y="4" width="50" height="24" rx="4" />
-        <rect x="96" y="36" width="50" height="24" rx="4" />
-        <path d={value === "any" ? "M18 16H92M86 11L92 16L86 21" : "M17 29L92 16M85 13L92 16L87 21"} />
+        <circle cx="10" cy="32" r="6" />
+        <rect x="76" y="4" width="50" height="24" rx="4" />
+        <rect x="76" y="36" width="50" height="24" rx="4" />
+        <path d="M17 29L72 16M65 13L72 16L67 21" />
+        <path d="M17 35L72 48M67 43L72 48L65 51" />
         {value === "any" ? (
-          <path strokeDasharray="4 3" d="M56 16V48H92M86 43L92 48L86 53" />
+          <path d={`M126 16H136Q142 16 142 24V40Q142 48 136 48H126M142 32H150M158 32${TICK}`} />
         ) : (
-          <path d="M17 35L92 48M87 43L92 48L85 51" />
+          <path d={`M126 16H150M158 16${TICK}M126 48H150M158 48${TICK}`} />
         )}
-        <text x="121" y="20">
+        <text x="101" y="20">
           URL 1
         </text>
-        <text x="121" y="52">
+        <text x="101" y="52">
           URL 2
         </text>
       </svg>
