@@ -80,7 +80,7 @@ describe("a receiver that is strict about signatures", () => {
       strict.deploy({ standard: next, plain: [old, next] });
       await someMoreBy(next);
       strict.deploy({ standard: next, plain: [next] });
-      await run(["secret", "retire"]);
+      await run(["secret", "retire", "--yes"]);
       await someMoreBy(next);
     } finally {
       isDone = true;

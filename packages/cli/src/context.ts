@@ -56,7 +56,7 @@ export async function createContext(
     if (options.yes === true) return;
     if (!terminal.canAsk) {
       throw new CliError(EXIT.usage, `${question.replace(/ \[y\/N\] $/, "")} there is no terminal to answer this on`, {
-        hint: "add --yes to go on, or --dry-run to see what would be done",
+        hint: "add --yes to go on",
       });
     }
     if (!isYes((await terminal.ask(question)).trim())) throw new CliError(EXIT.no, "nothing was done");

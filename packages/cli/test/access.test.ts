@@ -38,8 +38,8 @@ describe("tokens", () => {
 
   it("are revoked; one that is not there ends with 3, one that may not be with 4, too many with 5", async () => {
     command.control.script("DELETE /v1/tokens/tok_1", undefined, 204);
-    expect((await command.posthaste(["tokens", "revoke", "tok_1"])).code).toBe(0);
-    expect((await command.posthaste(["tokens", "revoke", "tok_2"])).code).toBe(3);
+    expect((await command.posthaste(["tokens", "revoke", "tok_1", "--yes"])).code).toBe(0);
+    expect((await command.posthaste(["tokens", "revoke", "tok_2", "--yes"])).code).toBe(3);
     for (const [status, expected] of [
       [403, 4],
       [429, 5],

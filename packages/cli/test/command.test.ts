@@ -96,9 +96,9 @@ describe("an error", () => {
   it("is 0 for what may take longer than other calls, and does", async () => {
     command.control.scriptRequest("DELETE /v1/audiences/aud_1", () => ({ status: 204, delayMs: 600 }));
     command.control.scriptRequest("DELETE /v1/sources/src_1", () => ({ status: 204, delayMs: 600 }));
-    const audience = await posthaste(["audiences", "remove", "aud_1", "--timeout", "200ms"]);
+    const audience = await posthaste(["audiences", "remove", "aud_1", "--yes", "--timeout", "200ms"]);
     expect([audience.code, audience.stderr]).toEqual([0, expect.stringContaining("removed audience aud_1\n")]);
-    expect((await posthaste(["sources", "remove", "src_1", "--timeout", "200ms"])).code).toBe(5);
+    expect((await posthaste(["sources", "remove", "src_1", "--yes", "--timeout", "200ms"])).code).toBe(5);
   });
 
   it("is 1 when something else than control answers", async () => {

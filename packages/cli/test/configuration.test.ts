@@ -27,23 +27,28 @@ describe("sources", () => {
 });
 
 describe("removing", () => {
-  it("one needs no question", async () => {
+  it.each([
+    [["destinations", "remove", "dst_1"], "Remove destination dst_1?"],
+    [["destinations", "remove", "dst_1", "dst_2"], "Remove 2 destinations?"],
+    [["sources", "remove", "src_1"], "Remove source src_1?"],
+    [["audiences", "remove", "aud_1"], "Remove audience aud_1?"],
+    [["tokens", "revoke", "tok_1"], "Revoke token tok_1?"],
+    [["secret", "retire", "dst_1"], "Forget the old secret of destination dst_1?"],
+    [["deletions", "create", "--user-id", "user-7"], "Tell receivers to delete 1 user?"],
+  ])("needs --yes without a terminal: %j", async (words, question) => {
+    const { code, stderr } = await posthaste(words);
+    const reason = "there is no terminal to answer this on\n  add --yes to go on\n";
+    expect([code, stderr]).toEqual([2, `posthaste: ${question} It cannot be undone. ${reason}`]);
+    expect(command.control.requests).toHaveLength(0);
+  });
+
+  it("one or many goes on with --yes", async () => {
     command.control.script("DELETE /v1/sources/src_1", undefined, 204);
-    expect(await posthaste(["sources", "remove", "src_1"])).toEqual({
+    expect(await posthaste(["sources", "remove", "src_1", "--yes"])).toEqual({
       code: 0,
       stdout: "",
       stderr: expect.stringContaining("removed source src_1\n"),
     });
-  });
-
-  it("many asks with the count, and without a terminal needs --yes", async () => {
-    const { code, stderr } = await posthaste(["destinations", "remove", "dst_1", "dst_2"]);
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      "posthaste: Remove 2 destinations? there is no terminal to answer this on\n" +
-        "  add --yes to go on, or --dry-run to see what would be done\n",
-    );
-    expect(command.control.requests).toHaveLength(0);
     command.control.script("DELETE /v1/destinations/dst_1", undefined, 204);
     command.control.script("DELETE /v1/destinations/dst_2", undefined, 204);
     expect((await posthaste(["destinations", "remove", "dst_1", "dst_2", "--yes", "--quiet"])).stderr).toBe("");
@@ -54,7 +59,7 @@ describe("removing", () => {
     const partly = await posthaste(["sources", "remove", "src_1", "src_gone", "--yes"]);
     expect([partly.code, partly.stderr]).toEqual([6, "removed source src_1\nthere is no /v1/sources/src_gone\n"]);
     expect((await posthaste(["sources", "remove", "src_gone", "src_gone2", "--yes"])).code).toBe(3);
-    expect((await posthaste(["sources", "remove", "src_gone"])).code).toBe(3);
+    expect((await posthaste(["sources", "remove", "src_gone", "--yes"])).code).toBe(3);
   });
 
   it("only shows what it would do under --dry-run", async () => {
@@ -140,8 +145,8 @@ describe("destinations", () => {
   it("have their secret rotated in stages", async () => {
     for (const step of ["next", "switch", "undo", "retire"]) {
       command.control.script(`POST /v1/destinations/dst_1/secret/${step}`, destination);
-      const file = step === "next" ? ["--shared-secret-file", "-"] : [];
-      expect((await posthaste(["secret", step, "dst_1", ...file], { stdin: "second\n" })).code).toBe(0);
+      const options = { next: ["--shared-secret-file", "-"], retire: ["--yes"] }[step] ?? [];
+      expect((await posthaste(["secret", step, "dst_1", ...options], { stdin: "second\n" })).code).toBe(0);
     }
     expect(command.control.requests.map(({ path, body }) => [path.split("/").at(-1), body.toString()])).toEqual([
       ["next", '{"sharedSecret":"second"}'],

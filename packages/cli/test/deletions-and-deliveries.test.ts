@@ -7,18 +7,26 @@ const { posthaste, lastBody } = command;
 describe("deletions", () => {
   it("say how many are notified, and end with 3 when nobody is", async () => {
     command.control.script("POST /v1/deletions", { id: "del_1", notifications: 2 }, 202);
-    const some = await posthaste(["deletions", "create", "--user-id", "user-7", "--source-ids", "src_1,src_2"]);
+    const some = await posthaste([
+      "deletions",
+      "create",
+      "--user-id",
+      "user-7",
+      "--source-ids",
+      "src_1,src_2",
+      "--yes",
+    ]);
     expect([some.code, some.stdout]).toEqual([0, "id\tdel_1\nnotifications\t2\n"]);
     expect(lastBody()).toEqual({ userId: "user-7", sourceIds: ["src_1", "src_2"] });
     command.control.script("POST /v1/deletions", { id: "del_2", notifications: 0 }, 202);
-    expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
+    expect((await posthaste(["deletions", "create", "--user-id", "user-7", "--yes"])).code).toBe(3);
   });
 
   it("of many users are a request for each five thousand, each once, with progress and an id for each", async () => {
     const users = Array.from({ length: 7000 }, (_, index) => `user-${index}`);
     const stdin = `${[...users, "user-0", ""].join("\r\n")}\n`;
     command.control.script("POST /v1/deletions", { id: "del_1", notifications: 2, suppressed: 9 }, 202);
-    const create = ["deletions", "create", "--file", "-", "--id", "ticket-4711", "--suppress"];
+    const create = ["deletions", "create", "--file", "-", "--id", "ticket-4711", "--suppress", "--yes"];
     const { code, stdout, stderr } = await posthaste(create, { stdin });
     expect([code, stdout]).toEqual([0, "del_1\t2\ndel_1\t2\n"]);
     expect(stderr).toBe("5000 of 7000 users\n7000 of 7000 users\n");

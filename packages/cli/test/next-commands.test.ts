@@ -69,7 +69,7 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
       "  posthaste secret retire dst_1   forgets the old one, once every receiver has the new one\n",
   ],
   [
-    ["secret", "retire", "dst_1"],
+    ["secret", "retire", "dst_1", "--yes"],
     "POST /v1/destinations/dst_1/secret/retire",
     { id: "dst_1" },
     "  posthaste send dst_1   sends a test event, signed as events are now\n",
@@ -81,7 +81,7 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
     "  posthaste suppressions get --user-id 'it'\\''s user 7'   shows what is suppressed still\n",
   ],
   [
-    ["deletions", "create", "--user-id", "user-7"],
+    ["deletions", "create", "--user-id", "user-7", "--yes"],
     "POST /v1/deletions",
     { id: "del_1", notifications: 1 },
     "  posthaste deletions get del_1   shows how far it is\n",
@@ -112,7 +112,7 @@ it.each<readonly [words: readonly string[], call: string, answer: object, said: 
     "  posthaste dead-letters unreadable list --reproduced   shows them, and those that cannot be read still\n",
   ],
   [
-    ["destinations", "remove", "dst_1"],
+    ["destinations", "remove", "dst_1", "--yes"],
     "DELETE /v1/destinations/dst_1",
     {},
     "removed destination dst_1\n  posthaste audit --target dst_1   shows what it was, and who removed it\n",

@@ -103,12 +103,15 @@ describe("on a terminal", () => {
     expect(stdout).toBe("id                   dst_1\nsettings.urls.0.url  https://a.example/\n");
   });
 
-  it("removing many goes on after a yes, and does nothing after anything else", async () => {
+  it("removing goes on after a yes, and does nothing after anything else", async () => {
     control.script("DELETE /v1/sources/src_1", undefined, 204);
     control.script("DELETE /v1/sources/src_2", undefined, 204);
     for (const answer of ["", "n", "nope", "yess"]) {
       const refused = await onTerminal(["sources", "remove", "src_1", "src_2"], { answer });
-      expect([refused.code, refused.stderr]).toEqual([3, "Remove 2 sources? [y/N] posthaste: nothing was done\n"]);
+      expect([refused.code, refused.stderr]).toEqual([
+        3,
+        "Remove 2 sources? It cannot be undone. [y/N] posthaste: nothing was done\n",
+      ]);
     }
     expect(control.requests).toHaveLength(0);
     expect((await onTerminal(["sources", "remove", "src_1", "src_2"], { answer: " Yes " })).code).toBe(0);

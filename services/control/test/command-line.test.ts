@@ -95,15 +95,15 @@ describe("the command line", () => {
     expect((await posthaste(["send", destination.id, "--sign-with", "next"])).code).toBe(0);
     expect((await posthaste(["secret", "switch", destination.id])).stdout).toContain("secretStage\tswitched\n");
     expect((await posthasteItself(["secret", "switch", destination.id])).code).toBe(3);
-    expect((await posthaste(["secret", "retire", destination.id])).stdout).toContain("secretStage\tactive\n");
+    expect((await posthaste(["secret", "retire", destination.id, "--yes"])).stdout).toContain("secretStage\tactive\n");
 
-    const deletion = await posthaste(["deletions", "create", "--user-id", "user-7", "--json"]);
+    const deletion = await posthaste(["deletions", "create", "--user-id", "user-7", "--yes", "--json"]);
     expect(JSON.parse(deletion.stdout)).toEqual({ id: expect.any(String), notifications: 1 });
     expect((await posthaste(["destinations", "update", destination.id, "--no-enabled"])).code).toBe(0);
-    expect((await posthaste(["deletions", "create", "--user-id", "user-7"])).code).toBe(3);
+    expect((await posthaste(["deletions", "create", "--user-id", "user-7", "--yes"])).code).toBe(3);
 
-    expect((await posthaste(["destinations", "remove", destination.id])).code).toBe(0);
-    expect((await posthaste(["sources", "remove", source.id])).code).toBe(0);
+    expect((await posthaste(["destinations", "remove", destination.id, "--yes"])).code).toBe(0);
+    expect((await posthaste(["sources", "remove", source.id, "--yes"])).code).toBe(0);
     expect(await posthaste(["destinations", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
     // All is well, but that one broker keeps one copy and no process delivers.
     await eventually(async () =>
@@ -122,7 +122,7 @@ describe("the command line", () => {
     const source = (await control.call("POST", "/v1/sources", { name: "By ci", kind: "web" }, by)).body;
     const reported = await posthaste(["audit", "--actor", "ci", "--json"]);
     expect(JSON.parse(reported.stdout)).toMatchObject({ operation: "createSource", target: source.id, way: "api" });
-    await posthaste(["sources", "remove", source.id]);
+    await posthaste(["sources", "remove", source.id, "--yes"]);
     const [removed] = (await posthaste(["audit", "--target", source.id])).stdout.split("\n");
     expect(removed).toMatch(new RegExp(`\tadmin\tcli\tremoveSource\t${source.id}\tname: By ci -> -; `));
 
@@ -131,7 +131,7 @@ describe("the command line", () => {
     expect((await control.call("POST", "/v1/session", { code })).status).toBe(201);
 
     expect((await posthaste(["tokens", "list"])).stdout).toContain(`${id}\tci\t`);
-    expect((await posthaste(["tokens", "revoke", id])).code).toBe(0);
+    expect((await posthaste(["tokens", "revoke", id, "--yes"])).code).toBe(0);
     expect((await control.call("GET", "/v1/sources", undefined, by)).status).toBe(401);
     expect((await posthaste(["audit", "--operation", "no-such"])).code).toBe(3);
   });
@@ -166,7 +166,7 @@ describe("the command line", () => {
       stdout: "changed\t1\nunchanged\t0\n",
     });
     expect((await posthaste(["traits", "list"])).stdout).toMatch(/^lifetime value\tlifetime_value\t/);
-    expect((await posthaste(["audiences", "remove", id])).code).toBe(0);
+    expect((await posthaste(["audiences", "remove", id, "--yes"])).code).toBe(0);
     expect((await posthaste(["audiences", "list"])).stdout).toBe("");
   });
 

@@ -1,6 +1,7 @@
 /** `posthaste deletions`: tell receivers to delete users, and see how far that is. */
 import type { Command } from "commander";
 import type { Context, Perform } from "../context.ts";
+import { counted } from "../counted.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
@@ -78,12 +79,13 @@ export function addDeletions(program: Command, perform: Perform): void {
  * 0 when somebody is notified or suppressed, 3 when nobody is. Many users are several requests, one after the other.
  */
 async function create(context: Context, options: CreateOptions): Promise<ExitCode> {
-  const { api, printer } = context;
+  const { api, printer, confirm } = context;
   const { sourceIds, suppress, id } = options;
   const users = await usersOf(context, options);
   const parts = Array.from({ length: Math.ceil(users.length / USERS_A_REQUEST) }, (_, part) =>
     users.slice(part * USERS_A_REQUEST, (part + 1) * USERS_A_REQUEST),
   );
+  await confirm(`Tell receivers to delete ${counted(users.length, "user")}? It cannot be undone.`);
   const extraMs = suppress === true ? SUPPRESSING_MS : 0;
   const answers = [];
   let done = 0;

@@ -1,4 +1,4 @@
-/** Removing one or many of a kind: many are counted and asked about first. */
+/** Removing one or many of a kind, asked about first. */
 import type { Context } from "../context.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
@@ -10,6 +10,8 @@ export interface RemoveOptions {
   readonly path: string;
   readonly ids: readonly string[];
   readonly dryRun: boolean;
+  /** As the question begins; "Remove" where it is absent. */
+  readonly verb?: string;
   /** How much longer than another call each removal may take, in ms. */
   readonly extraMs?: number;
 }
@@ -19,7 +21,7 @@ export async function removeEach(
   { api, printer, confirm, terminal }: Context,
   options: RemoveOptions,
 ): Promise<ExitCode> {
-  const { kind, path, dryRun, extraMs = 0 } = options;
+  const { kind, path, dryRun, extraMs = 0, verb = "Remove" } = options;
   const ids = [...new Set(options.ids)];
   const what = ids.length === 1 ? `${kind} ${ids[0]}` : `${ids.length} ${kind}s`;
   if (dryRun) {
@@ -28,7 +30,7 @@ export async function removeEach(
     printer.say(`would remove ${what}`);
     return EXIT.done;
   }
-  if (ids.length > 1) await confirm(`Remove ${what}?`);
+  await confirm(`${verb} ${what}? It cannot be undone.`);
   let removed = 0;
   let last: CliError | undefined;
   for (const id of ids) {

@@ -41,7 +41,8 @@ export function addSecret(program: Command, perform: Perform): void {
       .command(`${step} <destinationId>`)
       .description(description)
       .action((id: string, _: object, command: Command) =>
-        perform(command, async ({ api, printer }) => {
+        perform(command, async ({ api, printer, confirm }) => {
+          if (step === "retire") await confirm(`Forget the old secret of destination ${id}? It cannot be undone.`);
           printer.document(
             await api.call("POST", pathOf(id, step)).catch(async (error: unknown) => {
               throw step === "switch" ? await withFirstStep(error, api, id) : error;

@@ -54,7 +54,9 @@ export function addTokens(program: Command, perform: Perform): void {
     .command("revoke <ids...>")
     .description("have tokens be refused from now on, and sessions that act as them")
     .action((ids: string[], _: object, command: Command) =>
-      perform(command, (context) => removeEach(context, { kind: "token", path: PATH, ids, dryRun: false })),
+      perform(command, (context) =>
+        removeEach(context, { kind: "token", path: PATH, ids, dryRun: false, verb: "Revoke" }),
+      ),
     )
     .addHelpText("after", examples([`posthaste tokens revoke ${EXAMPLE}`]));
 }
