@@ -207,6 +207,7 @@ describe("a list", () => {
       ["dst_delivers", "failing", lastAt],
       ["dst_always", "healthy", null],
       ["dst_refused", "healthy", later],
+      ["dst_off", "healthy", later],
     ] as const;
     const page = await visit("/dead-letters", {
       "GET /v1/dead-letters/groups": {
@@ -215,6 +216,7 @@ describe("a list", () => {
           data: states.map(([destinationId]) => ({
             ...{ ...answer.data[0], destinationId, lastAt },
             reasonClass: destinationId === "dst_refused" ? "configuration" : "receiver",
+            reason: destinationId === "dst_off" ? "destination_disabled" : "rejected_by_receiver",
           })),
         },
       },
@@ -233,7 +235,7 @@ describe("a list", () => {
     const answering = async (words: RegExp) =>
       (await page.getByRole("row").filter({ hasText: words }).allInnerTexts()).map((text) => /dst_\w+/.exec(text)?.[0]);
     await page.getByText("dst_again").waitFor();
-    expect(await answering(/it answers again since/)).toEqual(["dst_again", "dst_delivers"]);
+    expect(await answering(/it answers again since/)).toEqual(["dst_again", "dst_delivers", "dst_refused"]);
     expect(await answering(/it answers now/)).toEqual(["dst_always"]);
     expect(await axeFaults(page)).toEqual([]);
   });

@@ -5,6 +5,7 @@ import type { DeadLetterGroupPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Bars } from "../../chart/bars.tsx";
 import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
+import { endsWithAnswer } from "../../dead-letters/mended.ts";
 import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
@@ -48,7 +49,7 @@ export function DeadLettersPage() {
     queryKey: ["GET /v1/dead-letters/groups", "so far"],
     queryFn: async ({ pageParam: cursor, signal }) => {
       const page = await call("GET /v1/dead-letters/groups", { query: { limit: PAGE, cursor }, signal });
-      const failed = page.data.filter(({ reasonClass }) => reasonClass === "receiver");
+      const failed = page.data.filter(({ reason }) => endsWithAnswer(reason));
       const together = await readHealth(
         client,
         failed.map(({ destinationId }) => destinationId),
@@ -149,7 +150,7 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
         {open > 0 ? `${reasonClass}: ${remedy}` : remedy}
-        {reasonClass === "receiver" && open > 0 && <Mended group={group} />}
+        {endsWithAnswer(reason) && open > 0 && <Mended group={group} />}
         {deliveredSince > 0 && `; ${deliveredWords(group)}`}
       </span>
       <span className={styles["review"]}>

@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query";
 import type { DeadLetterGroupPage, DestinationHealth, ReplayPage, Status } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
+import { endsWithAnswer } from "../../dead-letters/mended.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { searchOf } from "../../listing/filter.ts";
 import { Awaited } from "../../listing/loaded.tsx";
@@ -92,8 +93,8 @@ function isAgainSince({ state, since }: DestinationHealth, { lastAt }: LostSince
 /** By destination, the most first; dead letters of a later replay are somebody's already. */
 function lostAt({ data }: DeadLetterGroupPage, { data: replays }: ReplayPage): readonly LostSince[] {
   const byDestination = new Map<string, LostSince>();
-  for (const { destinationId, reasonClass, open: count, hours, lastAt, ...group } of data) {
-    if (reasonClass !== "receiver" || count === 0) continue;
+  for (const { destinationId, reason, open: count, hours, lastAt, ...group } of data) {
+    if (!endsWithAnswer(reason) || count === 0) continue;
     // Dead letters from before the first hour with open ones were delivered since.
     const openFrom = hours.find(({ open }) => open > 0)?.at ?? group.firstAt;
     const firstAt = openFrom > group.firstAt ? openFrom : group.firstAt;
