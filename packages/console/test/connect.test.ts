@@ -27,6 +27,8 @@ function wrong(path: string, message: string) {
   return { status: 400, body: { ...body, errors: [{ path, message }] } };
 }
 
+const SECRET = expect.stringMatching(/^[0-9a-f]{64}$/);
+
 describe("a webhook", () => {
   it("is connected from nothing by Enter alone, with the test receiver and no typed field", async () => {
     const page = await visit("/connect", NO_SOURCES);
@@ -41,7 +43,10 @@ describe("a webhook", () => {
     await page.getByText("Waiting for the first event").waitFor();
     expect(bodies("POST /v1/sources")).toEqual([{ name: "My website", kind: "web" }]);
     expect(bodies(MAKE)).toMatchObject([
-      { name: "Test receiver", enabled: true, settings: { settle: "any", urls: [{ url: RECEIVER.url }] } },
+      {
+        ...{ name: "Test receiver", enabled: true },
+        settings: { settle: "any", sharedSecret: SECRET, urls: [{ url: RECEIVER.url }] },
+      },
     ]);
     expect(bodies("PATCH /v1/test-receivers/{id}")).toEqual([{ destinationId: expect.stringMatching(/^dst_/) }]);
   });
@@ -80,7 +85,6 @@ describe("a webhook", () => {
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Take away header 2" }).click();
     expect(await header.getAttribute("aria-invalid")).toBeNull();
-    await page.getByText("Sign each request").click();
     const secret = await page.locator("code", { hasText: /^[0-9a-f]{64}$/ }).innerText();
     await page.getByRole("button", { name: "Send test" }).click();
     await page.getByText("Nothing listens there").waitFor();
@@ -119,8 +123,10 @@ describe("a webhook", () => {
     await page.getByLabel("URL 2").fill("https://two.example");
     await page.getByRole("button", { name: "Before URL 1" }).focus();
     await page.keyboard.press("Enter");
+    await page.getByText("Sign each request").click();
     await page.getByRole("button", { name: "Save, off" }).click();
     await page.waitForURL("**/destinations/dst_*");
+    expect(JSON.stringify(bodies(MAKE))).not.toContain("sharedSecret");
     expect(bodies("POST /v1/sources")).toEqual([]);
     expect(bodies(MAKE)).toMatchObject([
       {

@@ -34,7 +34,7 @@ export function ConnectForm({ areReceiversOff }: { readonly areReceiversOff: boo
   const unavailable = useMissingScope("write");
   const { data: sources = [] } = useQuery(allSources);
   const [draft, setDraft] = useState(heldDraft);
-  const [sharedSecret, setSharedSecret] = useState("");
+  const [sharedSecret, setSharedSecret] = useState(createSecret);
   useEffect(() => holdDraft(draft), [draft]);
   const testing = useTesting(draft, sharedSecret);
   const connecting = useConnecting(draft, sharedSecret);
