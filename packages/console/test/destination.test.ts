@@ -78,6 +78,7 @@ describe("a destination", () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const question = page.getByRole("dialog", { name: "Turn off Billing?" });
     await question.getByText("3 deliveries wait for it: they become dead letters").waitFor();
+    await question.getByText("are not kept for it, and cannot be sent later. In the last hour it took 472.").waitFor();
     expect([await axeFaults(page), sent("PATCH /v1/destinations/{id}")]).toEqual([[], []]);
     await question.getByRole("button", { name: "Turn off" }).click();
     await poll(() => bodies("PATCH /v1/destinations/{id}")).toMatchObject([{ enabled: false }]);

@@ -11,7 +11,7 @@ export interface TurnOffDialogProps {
   readonly onTurnOff: () => void;
 }
 
-/** Before a destination is turned off: the fate of the deliveries that wait for it, and their number. */
+/** Before a destination is turned off: what becomes of waiting deliveries and of new events, with their numbers. */
 export function TurnOffDialog({ destination: { id, name }, onClose, onTurnOff }: TurnOffDialogProps) {
   const { data } = useQuery(asked("GET /v1/health/destinations/{id}", { params: { id } }));
   const total = data?.waiting?.total;
@@ -29,9 +29,17 @@ export function TurnOffDialog({ destination: { id, name }, onClose, onTurnOff }:
         </>
       }
     >
-      <p>{waitingWords(total)} New events pass it by.</p>
+      <p>{waitingWords(total)}</p>
+      <p>
+        Events that come while it is off are not kept for it, and cannot be sent later.
+        {data !== undefined && ` In the last hour it took ${countOf(sum(data.lastHour.delivered))}.`}
+      </p>
     </Dialog>
   );
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((all, count) => all + count, 0);
 }
 
 /** `total`: undefined while it is not known. */
