@@ -244,8 +244,9 @@ describe("a list", () => {
     const answer = exampleOf("GET /v1/dead-letters/groups").body as { readonly data: readonly object[] };
     const group = { ...answer.data[0], destinationId: "dst_1", count: 12_345, open: 5, deliveredSince: 12_340 };
     const settled = { ...group, destinationId: "dst_2", open: 0, deliveredSince: 1, remedy: "nothing: they were" };
+    const suppressed = { ...group, destinationId: "dst_3", reason: "suppressed", reasonClass: "configuration" };
     const page = await visit("/dead-letters", {
-      "GET /v1/dead-letters/groups": { body: { ...answer, data: [group, settled] } },
+      "GET /v1/dead-letters/groups": { body: { ...answer, data: [group, settled, suppressed] } },
     });
     const row = (name: string) => page.getByRole("row").filter({ hasText: name });
     await row("dst_1").getByText("; 12,340 more were delivered since").waitFor();
@@ -256,6 +257,7 @@ describe("a list", () => {
     // Nothing is wrong any more where none is open.
     expect(await row("dst_1").innerText()).toContain("■");
     expect(await row("dst_2").innerText()).toMatch(/◌ (?!.*■)/s);
+    expect(await row("dst_3").innerText()).toMatch(/◌ (?!.*(■|Review|Open settings))/s);
     expect(await axeFaults(page)).toEqual([]);
   });
 

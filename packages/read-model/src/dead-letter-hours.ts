@@ -5,11 +5,14 @@
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { SETTLE_RULES, type SettleRule } from "@posthaste/core/config/destination";
+import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
 import { deadLetterState, sqlOf } from "./dead-letter-mark.ts";
 import type { CountedKind, ProjectionOptions } from "./projection.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 
 const HOUR_MS = 3_600_000;
+/** The reason of dead letters that nobody sends again: their user is to be deleted. */
+const SETTLED: DeadLetterReason = "suppressed";
 
 /** How many dead letters there are of two of their states; the others died again. */
 export interface DeadLetterSums {
@@ -88,6 +91,7 @@ export class DeadLetterHours {
       ) WITHOUT ROWID, STRICT;
     `);
     const { name, kinds } = options;
+    const owed = kinds.filter((kind) => kind !== SETTLED);
     const added = COUNT_COLUMNS.map((column) => `${column} = ${column} + excluded.${column}`);
     this.#add = database.prepare(`
       INSERT INTO letter_hours VALUES (${GROUP}, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11) ON CONFLICT DO UPDATE SET
@@ -106,10 +110,10 @@ export class DeadLetterHours {
       FROM ${name} NOT INDEXED WHERE time >= ? AND time < ? GROUP BY 1, 2, 3, 4`);
     this.#totalOfHours = database.prepare(`
       SELECT ${COUNT_COLUMNS.map((column) => `total(${column}) AS ${column}`).join(", ")}
-      FROM letter_hours WHERE destination_id = ? AND hour > ?`);
+      FROM letter_hours WHERE destination_id = ? AND hour > ? AND kind <> '${SETTLED}'`);
     this.#totalOfEntries = database.prepare(`
       SELECT ${COUNTED_ENTRIES} FROM ${name} INDEXED BY ${name}_by_destination
-      WHERE destination_id = ? AND kind IN (${kinds.map((kind) => `'${kind}'`).join(", ")}) AND time >= ? AND time < ?`);
+      WHERE destination_id = ? AND kind IN (${owed.map((kind) => `'${kind}'`).join(", ")}) AND time >= ? AND time < ?`);
   }
 
   /** Counts a dead letter with this number (dead-letter-mark.ts). */
@@ -150,7 +154,7 @@ export class DeadLetterHours {
       .filter(({ count }) => count > 0);
   }
 
-  /** The counts of a destination. Dead letters of the hour that is shown in part are counted one by one. */
+  /** The counts of a destination, without settled ones. Dead letters of the hour that is shown in part are counted one by one. */
   totals(destinationId: string): DeadLetterTotals {
     const horizonMs = this.#horizonMs();
     const beginMs = hourOf(horizonMs);

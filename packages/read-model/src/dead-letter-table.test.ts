@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000;
 const NOW_MS = 100 * HOUR_MS;
 const ALL_ROWS = { partition: 0, start: 0, end: 1000, limit: 1000 };
 const KINDS = ["window_expired", "rejected_by_receiver"];
+const ALL_KINDS = [...KINDS, "suppressed"];
 const EVENTS = ["Order", "Visit"] as const;
 const USERS = ["ann", "ben", "cleo"] as const;
 
@@ -38,7 +39,7 @@ function entryOf({ hour, ms, offset, destinationId, kind, ...said }: DeadLetterF
 }
 
 function open(maxEntries: number, keepMs = NOW_MS, nowMs = () => NOW_MS): DeadLetterTable {
-  const options = { name: "dead_letters", kinds: KINDS, nowMs, maxEntries, keepMs, attemptsSince: () => [] };
+  const options = { name: "dead_letters", kinds: ALL_KINDS, nowMs, maxEntries, keepMs, attemptsSince: () => [] };
   return new DeadLetterTable(new DatabaseSync(":memory:"), options);
 }
 
@@ -172,6 +173,19 @@ it("is asked for a destination, for a reason, or for both", () => {
     ["dst_2", "window_expired", 1],
   ]);
   expect(found({ destinationId: "dst_1", kind: "window_expired" })).toHaveLength(1);
+});
+
+it("leaves suppressed users out of a destination's total, in the hour that is shown in part too", () => {
+  let nowMs = NOW_MS;
+  const table = open(100, 5 * HOUR_MS, () => nowMs);
+  const named = { ms: HOUR_MS - 1, destinationId: "dst_1", reasonClass: "configuration", error: null };
+  const kinds = ["suppressed", "window_expired"];
+  const facts = [96, 98].flatMap((hour) => kinds.map((kind) => ({ ...named, hour, kind, offset: hour })));
+  for (const [offset, each] of facts.entries()) table.add([entryOf({ ...each, offset } as DeadLetterFact)]);
+  expect(table.totals("dst_1").sums.any.open).toBe(2);
+  nowMs = 101 * HOUR_MS + 500;
+  expect(table.totals("dst_1").sums.any.open).toBe(2);
+  expect(table.hours({}).reduce((sum, { count }) => sum + count, 0)).toBe(4);
 });
 
 it("says the hour's first, and the last with its place, in whatever order they come", () => {

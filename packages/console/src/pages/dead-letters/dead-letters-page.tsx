@@ -129,11 +129,13 @@ function groupsOf(pages: readonly { readonly data: readonly Group[] }[]): readon
 
 function GroupRow({ group, name }: { readonly group: Group; readonly name: string }) {
   const { reason, reasonClass, error, open, deliveredSince, firstAt, lastAt, hours, remedy } = group;
+  // A replay leaves out the events of a suppressed user.
+  const isOpen = open > 0 && reason !== "suppressed";
   return (
     <div className={styles["group"]}>
       <strong className={styles["name"]}>{name}</strong>
       <span>
-        <Mark tone={open > 0 ? "bad" : "off"}>{wordsOf(reason)}</Mark> {error}
+        <Mark tone={isOpen ? "bad" : "off"}>{wordsOf(reason)}</Mark> {error}
       </span>
       <span className={styles["count"]}>
         {countOf(open)}
@@ -149,12 +151,12 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       </span>
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
-        {open > 0 ? `${reasonClass}: ${remedy}` : remedy}
+        {isOpen ? `${reasonClass}: ${remedy}` : remedy}
         {endsWithAnswer(reason) && open > 0 && <Mended group={group} />}
         {deliveredSince > 0 && `; ${deliveredWords(group)}`}
       </span>
       <span className={styles["review"]}>
-        {reasonClass === "configuration" && (
+        {isOpen && reasonClass === "configuration" && (
           <ActionLink
             href={`/destinations/${group.destinationId}${searchOf({ tab: "settings" })}`}
             label={`Open settings of ${name}`}
@@ -162,7 +164,7 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
             Open settings
           </ActionLink>
         )}
-        {open > 0 && <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>}
+        {isOpen && <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>}
       </span>
     </div>
   );

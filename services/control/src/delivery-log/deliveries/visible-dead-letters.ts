@@ -206,14 +206,16 @@ export class VisibleDeadLetters {
     return hours.map(({ sums, ...hour }) => ({ ...hour, ...sums[this.#settleOf(hour.destinationId)] }));
   }
 
-  /** Counts a destination's dead letters; one by one where some may be hidden. */
+  /** Counts a destination's dead letters, those of suppressed users left out; one by one where some may be hidden. */
   async sums(destinationId: string): Promise<DeadLetterSums> {
     if (!this.hidesSome) {
       const { sums } = await this.#readModel.deadLetterTotals(destinationId);
       return sums[this.#settleOf(destinationId)];
     }
     const counts = { open: 0, deliveredSince: 0, diedAgain: 0 };
-    for await (const entry of this.shown({ destinationId })) counts[this.stateOf(entry)] += 1;
+    for await (const entry of this.shown({ destinationId })) {
+      if (entry.kind !== "suppressed") counts[this.stateOf(entry)] += 1;
+    }
     return { open: counts.open, deliveredSince: counts.deliveredSince };
   }
 
