@@ -86,12 +86,10 @@ async function start(settings: CommandSettings): Promise<System> {
   return system;
 }
 
-async function introduce({ dataDir, allowNetworks }: CommandSettings, system: System): Promise<void> {
-  const link = await createControlClient(system.controlUrl, system.adminToken).createSignInLink();
+function introduce({ dataDir, allowNetworks }: CommandSettings, system: System): void {
   say("");
   say(`ingest    ${system.ingestUrl}`);
   say(`control   ${system.controlUrl}   admin token: ${system.adminToken}`);
-  say(`sign in   ${link}   (once, within 24 hours; npx posthaste open makes another)`);
   for (const [name, url] of Object.entries(system.metricsUrls)) say(`metrics   ${url}   (${name})`);
   say(`brokers   ${system.stack.brokers.join(", ")}   registry: ${shownUrl(system.stack.schemaRegistry)}`);
   if (system.stack.secured) say(SECURED);
@@ -103,7 +101,9 @@ async function introduce({ dataDir, allowNetworks }: CommandSettings, system: Sy
 /** The registry takes plain text either way: it listens on 127.0.0.1 only, and does not authenticate callers. */
 const SECURED = "secured   Kafka by TLS and SCRAM, each service as a user of its own; the registry is not";
 
-function suggest(system: System, demo: Demo | undefined): void {
+/** The next steps; the last line leads to the console. */
+async function suggest(system: System, demo: Demo | undefined): Promise<void> {
+  const link = await createControlClient(system.controlUrl, system.adminToken).createSignInLink();
   const authorize = `-H 'authorization: Bearer ${system.adminToken}'`;
   if (demo) {
     say("Send one of your own; it is shown here when the receiver has it:");
@@ -116,7 +116,8 @@ function suggest(system: System, demo: Demo | undefined): void {
     say(`    -d '{"name": "My server", "kind": "server"}'`);
   }
   say(`  curl ${authorize} ${system.controlUrl}/v1/destinations`);
-  say("Ctrl-C ends all of it.");
+  say("Ctrl-C ends all of it. The console:");
+  say(`sign in   ${link}   (once, within 24 hours; npx posthaste open makes another)`);
 }
 
 const settings = readSettings();
@@ -161,7 +162,7 @@ function stackFileOf({ stack, ingestUrl, controlUrl, metricsUrls, processes }: S
 async function runUntilStopped(): Promise<void> {
   const system = await start(settings);
   started = true;
-  await introduce(settings, system);
+  introduce(settings, system);
   let demo: Demo | undefined;
   try {
     if (settings.demo) {
@@ -169,7 +170,7 @@ async function runUntilStopped(): Promise<void> {
       say(`\n${demo.table}\n`);
       if (!demo.complete) throw new StackError("the demonstration is not complete: see the table");
     }
-    suggest(system, demo);
+    await suggest(system, demo);
     await reported;
   } finally {
     ending = true;
