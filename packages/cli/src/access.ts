@@ -16,6 +16,8 @@ export interface Access {
   /** Without a slash at the end. */
   readonly url: string;
   readonly token: string | null;
+  /** The control of the data folder, where its token is not for `url`; null where it is, or none runs. */
+  readonly elsewhere: string | null;
 }
 
 /**
@@ -28,10 +30,11 @@ export async function findAccess(options: AccessOptions, terminal: Terminal, def
   const local = await localControl(terminal, dataDir);
   const localUrl = local ?? `http://127.0.0.1:${env.POSTHASTE_CONTROL_PORT || DEFAULT_PORT}`;
   const url = options.url === undefined ? localUrl : parseUrl(options.url);
-  if (options.tokenFile !== undefined) return { url, token: await readTokenFile(terminal, options.tokenFile) };
-  if (env.POSTHASTE_ADMIN_TOKEN) return { url, token: env.POSTHASTE_ADMIN_TOKEN };
+  if (options.tokenFile !== undefined)
+    return { url, token: await readTokenFile(terminal, options.tokenFile), elsewhere: null };
+  if (env.POSTHASTE_ADMIN_TOKEN) return { url, token: env.POSTHASTE_ADMIN_TOKEN, elsewhere: null };
   const kept = url === localUrl ? await readOptional(terminal, join(dataDir, "admin-token")) : undefined;
-  return { url, token: kept?.trim() || null };
+  return { url, token: kept?.trim() || null, elsewhere: url === localUrl ? null : (local ?? null) };
 }
 
 function parseUrl(text: string): string {

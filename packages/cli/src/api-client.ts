@@ -1,15 +1,12 @@
 /** The control API over fetch: the only thing that the command talks to. */
+import type { Access } from "./access.ts";
 import { type Entry, isEntry } from "./entries.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
 
 /** As many as one page may have. */
 const PAGE = 200;
 
-export interface ApiClientOptions {
-  /** Control's base URL. */
-  readonly url: string;
-  /** Null where none was found: an operation that needs one says so. */
-  readonly token: string | null;
+export interface ApiClientOptions extends Access {
   readonly timeoutMs: number;
   /** The command's own, by which control knows that a change was asked for here. */
   readonly version: string;
@@ -75,8 +72,11 @@ export interface ApiClient {
   probe(path: string): Promise<ApiAnswer>;
 }
 
-export function createApiClient({ url, token, timeoutMs, version }: ApiClientOptions): ApiClient {
-  const authorization = () => ({ ...authorizationOf(token), "user-agent": `posthaste-cli/${version}` });
+export function createApiClient({ url, token, elsewhere, timeoutMs, version }: ApiClientOptions): ApiClient {
+  const authorization = () => ({
+    ...authorizationOf({ url, token, elsewhere }),
+    "user-agent": `posthaste-cli/${version}`,
+  });
   const request = async (
     method: string,
     path: string,
@@ -172,10 +172,11 @@ function documentOf(url: string, answer: ApiAnswer): Entry {
 }
 
 /** Throws CliError where there is no token. */
-function authorizationOf(token: string | null): { readonly authorization: string } {
+function authorizationOf({ url, token, elsewhere }: Access): { readonly authorization: string } {
   if (token !== null) return { authorization: `Bearer ${token}` };
-  throw new CliError(EXIT.notAllowed, "there is no token", {
-    hint: "set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, or set POSTHASTE_DATA_DIR to the folder of npm start",
+  const local = elsewhere === null ? "" : `leave out --url for the control of npm start at ${elsewhere}; else `;
+  throw new CliError(EXIT.notAllowed, `there is no token for ${url}`, {
+    hint: `${local}set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, or set POSTHASTE_DATA_DIR to the folder of npm start`,
   });
 }
 

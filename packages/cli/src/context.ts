@@ -51,7 +51,7 @@ export async function createContext(
   if (timeoutMs === undefined || timeoutMs === 0) {
     throw new CliError(EXIT.usage, "--timeout: expected a duration such as 500ms, 10s or 2m");
   }
-  const { url, token } = await findAccess(options, terminal, defaultDataDir);
+  const { url, token, elsewhere } = await findAccess(options, terminal, defaultDataDir);
   const confirm = async (question: string, isYes: (answer: string) => boolean): Promise<void> => {
     if (options.yes === true) return;
     if (!terminal.canAsk) {
@@ -64,7 +64,7 @@ export async function createContext(
   const color = options.color !== false && !terminal.env.NO_COLOR;
   return {
     terminal,
-    api: createApiClient({ url, token, timeoutMs, version }),
+    api: createApiClient({ url, token, elsewhere, timeoutMs, version }),
     printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
     openFile: (path) =>
       terminal.openFile(path).catch((cause: unknown) => {

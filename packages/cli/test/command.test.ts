@@ -167,7 +167,8 @@ describe("the token", () => {
     const { code, stderr } = await runCommand(["sources", "get", "src_1", "--url", command.control.url], { env });
     expect(code).toBe(4);
     expect(stderr).toBe(
-      "posthaste: there is no token\n  set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +
+      `posthaste: there is no token for ${command.control.url}\n` +
+        "  leave out --url for the control of npm start at http://127.0.0.1:9; else set POSTHASTE_ADMIN_TOKEN, name a file that holds it with --token-file, " +
         "or set POSTHASTE_DATA_DIR to the folder of npm start\n",
     );
     expect(command.control.requests).toHaveLength(0);
