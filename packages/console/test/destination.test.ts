@@ -72,6 +72,21 @@ describe("a destination", () => {
     expect(await page.getByLabel("URL 1").inputValue()).toBe("billing");
   });
 
+  it("shows its settings, and none to change, to who may only read", async () => {
+    const session = { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null };
+    const page = await visit(settingsPath, { "GET /v1/session": { body: session } });
+    await page.getByText("These settings are to be read: your token has not the scope write.").waitFor();
+    for (const field of [page.getByLabel("Name"), page.getByLabel("URL 1"), page.getByText("On: it gets the events")]) {
+      expect(await field.evaluate((element) => element.closest("fieldset[disabled]") !== null)).toBe(true);
+    }
+    expect(await axeFaults(page)).toEqual([]);
+    await expectSound(page);
+    await page.getByRole("link", { name: "Destinations", exact: true }).first().click();
+    const connect = page.getByRole("button", { name: "Connect a webhook" });
+    await connect.waitFor();
+    expect(await connect.getAttribute("aria-disabled")).toBe("true");
+  });
+
   it("is turned off after it was said what becomes of what waits", async () => {
     const page = await visit(settingsPath);
     await page.getByText("On: it gets the events").click();

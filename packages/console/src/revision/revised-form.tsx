@@ -32,7 +32,10 @@ export function RevisedForm<Kept extends { readonly revision: number }>(props: R
           if (unavailable === null) onSave();
         }}
       >
-        {children}
+        {missingScope !== null && <p>These settings are to be read: {missingScope}.</p>}
+        <fieldset className={elements["fields"]} disabled={missingScope !== null}>
+          {children}
+        </fieldset>
         {theirs === null && <Refusal error={saving.error} />}
         <Button type="submit" look="primary" isPending={saving.isPending} unavailable={unavailable}>
           Save

@@ -7,6 +7,7 @@ import type { Destination, SourceCalls } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { ConnectLink } from "../../session/connect-link.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -33,7 +34,7 @@ export function FirstEventPage() {
       <Loaded
         query={query}
         what="destination"
-        gone={<Empty action={<a href="/connect">Connect a webhook</a>}>There is no such destination any more.</Empty>}
+        gone={<Empty action={<ConnectLink />}>There is no such destination any more.</Empty>}
       >
         {(destination) => <Waiting destination={destination} />}
       </Loaded>

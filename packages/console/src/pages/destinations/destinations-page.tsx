@@ -5,7 +5,6 @@ import { useEffect } from "react";
 import type { Destination, DestinationHealth, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Bars } from "../../chart/bars.tsx";
-import { ActionLink } from "../../elements/action-link.tsx";
 import elements from "../../elements/elements.module.css";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
@@ -14,6 +13,7 @@ import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
 import { allDestinations, useSourceNaming } from "../../names/names.ts";
+import { ConnectLink } from "../../session/connect-link.tsx";
 import { HEALTH_KEY, readHealth, useHealthOf } from "../../status/health-of.ts";
 import { HEALTH_WORDS, shareOf } from "../../status/health-words.ts";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -38,9 +38,7 @@ export function DestinationsPage() {
       <PageTitle>Destinations</PageTitle>
       <div className={elements["pageHead"]}>
         <h1>Destinations</h1>
-        <ActionLink href="/connect" look="primary">
-          Connect a webhook
-        </ActionLink>
+        <ConnectLink look="primary" />
       </div>
       <FilterBar fields={DESTINATIONS_FILTERS} filter={filter} />
       <PagedList
@@ -66,14 +64,7 @@ export function DestinationsPage() {
           isFiltered ? (
             <Empty action={<a href="/destinations">Show all</a>}>No destination fits the filter.</Empty>
           ) : (
-            <Empty
-              action={
-                <ActionLink href="/connect" look="primary">
-                  Connect a webhook
-                </ActionLink>
-              }
-              command="posthaste destinations create --help"
-            >
+            <Empty action={<ConnectLink look="primary" />} command="posthaste destinations create --help">
               There is no destination yet: a webhook that gets the events of your sources.
             </Empty>
           )

@@ -1,12 +1,12 @@
 /** Is anything wrong, where, since when, and is it tried again? */
 import { useQuery } from "@tanstack/react-query";
 import type { Status } from "../../api/api-types.ts";
-import { ActionLink } from "../../elements/action-link.tsx";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive, usePausable } from "../../live/live.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { countOf, rateOf } from "../../moment/numbers.ts";
+import { ConnectLink } from "../../session/connect-link.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { statusQuery } from "../../status/status.ts";
 import { Mark } from "../../verdict/mark.tsx";
@@ -33,9 +33,7 @@ export function OverviewPage() {
       <PageTitle>Overview</PageTitle>
       <div className={styles["title"]}>
         <h1>Overview</h1>
-        {query.data !== undefined && !isNothingConnected(query.data) && (
-          <ActionLink href="/connect">Connect a webhook</ActionLink>
-        )}
+        {query.data !== undefined && !isNothingConnected(query.data) && <ConnectLink />}
       </div>
       <Loaded query={query} what="status" isEmpty={isNothingConnected} empty={<NothingConnected />}>
         {(status) => <Reported status={status} />}
@@ -125,14 +123,7 @@ function isNothingConnected({ destinations: { open, failing, healthy, off } }: S
 
 function NothingConnected() {
   return (
-    <Empty
-      action={
-        <ActionLink href="/connect" look="primary" autoFocus>
-          Connect a webhook
-        </ActionLink>
-      }
-      command="posthaste destinations create --help"
-    >
+    <Empty action={<ConnectLink look="primary" autoFocus />} command="posthaste destinations create --help">
       Nothing is connected yet. Connect a webhook, and see the first event arrive.
     </Empty>
   );

@@ -4,7 +4,6 @@ import { useSearch } from "@tanstack/react-router";
 import type { TestReceiver } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
-import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
 import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
@@ -14,6 +13,7 @@ import { usePausable } from "../../live/live.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
+import { ConnectLink } from "../../session/connect-link.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { areOff } from "./are-off.ts";
@@ -70,7 +70,7 @@ export function TestReceiversPage() {
 /** As an installation is that others use. */
 function Off() {
   return (
-    <Empty action={<ActionLink href="/connect">Connect a webhook</ActionLink>} command="posthaste listen --help">
+    <Empty action={<ConnectLink />} command="posthaste listen --help">
       Test receivers are off here: they are for one's own machine, where control has POSTHASTE_TEST_RECEIVER=true.
     </Empty>
   );
