@@ -1,6 +1,6 @@
 /** The page of a message id of which nothing is known: the search of the topics themselves. */
 import { describe, expect, it } from "vitest";
-import { problem } from "./fake-control.ts";
+import { exampleOf, type FakeAnswers, type FakeRequest, problem } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
 import { expectSound } from "./story.ts";
@@ -17,6 +17,8 @@ const DEAD_LETTER = {
   destinationId: "dst_1",
   detail: null,
 };
+const dataOf = (of: string) =>
+  (exampleOf(`GET /v1/${of}` as "GET /v1/sources").body as { readonly data: readonly object[] }).data[0];
 const progress = (records: number, finds: number) => ({ topic: "posthaste.events", records, of: 12_345, finds });
 
 startConsole();
@@ -42,6 +44,34 @@ describe("a message id of which nothing is known", () => {
       expect.stringMatching(/dead letter src_1 dst_1 posthaste\.dead-letters 3:1042$/),
     ]);
     await expectSound(page);
+  });
+
+  it("is shown as what else it is: a user, an event's name, a destination, a source", async () => {
+    const LIST = "GET /v1/events";
+    const { data, ...page0 } = exampleOf(LIST).body as { readonly data: readonly object[] };
+    const listed = (...ofParams: readonly string[]) => ({
+      [LIST]: ({ query }: FakeRequest) => ({
+        body: { ...page0, data: ofParams.some((each) => query.get(each) === "message-7") ? data : [] },
+      }),
+    });
+    const found = async (answers: FakeAnswers) => {
+      const page = await visit(eventPage.path, { ...eventPage.empty, ...answers });
+      const finds = page.getByRole("list", { name: "Found otherwise" }).getByRole("link");
+      await finds.first().waitFor();
+      await expectSound(page);
+      return finds.evaluateAll((links) => links.map((link) => [link.textContent, link.getAttribute("href")]));
+    };
+    expect(await found(listed("userId", "event"))).toEqual([
+      ["Events of the user message-7", "/events?userId=message-7"],
+      ["Events with the name message-7", "/events?event=message-7"],
+    ]);
+    const named = (of: string) => ({
+      [`GET /v1/${of}`]: { body: { ...page0, data: [{ ...dataOf(of), id: `${of}_1`, name: "message-7" }] } },
+    });
+    expect(await found({ ...listed(), ...named("destinations"), ...named("sources") })).toEqual([
+      ["The destination message-7", "/destinations/destinations_1"],
+      ["The source message-7", "/sources/sources_1"],
+    ]);
   });
 
   it("says that nothing was found, and searches again", async () => {

@@ -6,8 +6,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useAgain } from "../../api/again.ts";
 import type { EventVerdict } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
-import { Copied, CopyButton } from "../../elements/copied.tsx";
+import { CopyButton } from "../../elements/copied.tsx";
 import { Fact } from "../../elements/fact.tsx";
+import { searchOf } from "../../listing/filter.ts";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { useLive, useLiveState } from "../../live/live.ts";
@@ -21,6 +22,7 @@ import { Sentence } from "../../verdict/sentence.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DestinationVerdict } from "./destination-verdict.tsx";
 import styles from "./event-page.module.css";
+import { OtherFinds } from "./other-finds.tsx";
 import { onlyWaiting, Remedy, turnedOnAbove } from "./remedy.tsx";
 import { Timeline } from "./timeline.tsx";
 import { TopicSearch } from "./topic-search.tsx";
@@ -47,7 +49,12 @@ export function EventView({ messageId }: { readonly messageId: string }) {
       empty={
         <Empty
           command={`posthaste events scan ${quoted(messageId)}`}
-          action={<TopicSearch messageId={messageId} nameOf={nameOf} />}
+          action={
+            <>
+              <OtherFinds text={messageId} />
+              <TopicSearch messageId={messageId} nameOf={nameOf} />
+            </>
+          }
         >
           {query.data?.sentence ?? ""} Is it the whole message id?
         </Empty>
@@ -116,7 +123,8 @@ function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: abov
         </Fact>
         {userKey !== null && (
           <Fact name="User">
-            <Copied what="user id" text={userKey} />
+            <a href={`/events${searchOf({ userId: userKey })}`}>{userKey}</a>{" "}
+            <CopyButton what="user id" text={userKey} />
           </Fact>
         )}
         {deletion !== null && (
