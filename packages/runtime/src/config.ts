@@ -78,6 +78,18 @@ export const commaList = () =>
     )
     .refine((items) => items.length > 0, "expected a list divided by commas, with at least one entry");
 
+const isOrigin = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
+};
+
+/** A setting such as `https://posthaste.example,…`: origins, each as a browser sends it in `Origin`. */
+export const origins = () =>
+  commaList().refine(
+    (items) => items.every(isOrigin),
+    "expected origins divided by commas, such as https://posthaste.example",
+  );
+
 const isHostPort = (text: string): boolean => {
   const [, digits] = /^[^\s/[\]]+:(\d{1,5})$/.exec(text) ?? [];
   return Number(digits) >= 1 && Number(digits) <= 65_535;

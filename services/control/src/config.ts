@@ -2,7 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
-import { commaList, duration, flag, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, flag, origins, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
@@ -20,17 +20,6 @@ const serviceAddresses = commaList().transform((entries, context) =>
     }
     return { name: match[1], url: match[2] };
   }),
-);
-
-const expectedOrigins = "expected origins divided by commas, such as https://posthaste.example";
-
-/** `https://posthaste.example,…`, as a browser sends them in `Origin`. */
-const origins = commaList().refine(
-  (entries) =>
-    entries.every(
-      (entry) => URL.canParse(entry) && /^https?:$/.test(new URL(entry).protocol) && new URL(entry).origin === entry,
-    ),
-  expectedOrigins,
 );
 
 /**
@@ -70,7 +59,7 @@ export const controlSettings = withConnections({
     .string("expected the token that callers of the control API send")
     .regex(/^[\x21-\x7e]+$/, "expected a token of printable ASCII without spaces: it travels in a header"),
   /** Where browsers reach the console: 127.0.0.1 and localhost on control's port when there is none. */
-  POSTHASTE_CONSOLE_ORIGINS: origins.default([]),
+  POSTHASTE_CONSOLE_ORIGINS: origins().default([]),
   POSTHASTE_SECRET_KEYS: parsedBy(
     parseSecretKeys,
     "expected id:base64 of 32 bytes, divided by commas; the first seals, all open",

@@ -21,6 +21,7 @@ import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
+import { withCanaries } from "./attempt/canary-sender.ts";
 import { HealthWriter } from "./health/health-writer.ts";
 import { createConsumers } from "./intake/consumers.ts";
 import { createDeliveryGauges, createDeliveryMetrics, type DeliveryMetrics } from "./metrics.ts";
@@ -36,6 +37,8 @@ export interface DeliveryOptions {
   readonly secretKeys: readonly SecretKey[];
   /** Where webhooks may be sent to. */
   readonly addresses: Required<AddressRules>;
+  /** Where control processes get their canaries, such as `http://control:8090`. */
+  readonly canaryOrigins?: readonly string[];
   /** Certificates in PEM to trust besides the usual ones. */
   readonly extraCa?: string | undefined;
   readonly schedule: RetrySchedule;
@@ -91,11 +94,12 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
   const { destinations, suppressed } = topics;
   const metrics = createDeliveryMetrics(registry, topics.retryTopics, options.metricsDestinations);
   const outcomes = createOutcomes(options, { connection, topics, metrics, clock, random });
-  const sender = createWebhookSender({
-    ...options.addresses,
-    ...{ extraCa: options.extraCa, registry, clock },
-    limits: options.senderLimits ?? {},
-  });
+  const senderOptions = { extraCa: options.extraCa, clock, limits: options.senderLimits ?? {} };
+  const sender = withCanaries(
+    createWebhookSender({ ...options.addresses, ...senderOptions, registry }),
+    options.canaryOrigins ?? [],
+    senderOptions,
+  );
   const pipeline = createPipeline({
     destinations,
     suppressed,

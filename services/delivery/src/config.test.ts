@@ -26,6 +26,7 @@ it("reads a schedule, a window, networks and a share of the attempt log", () => 
     POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8,::1/128",
     POSTHASTE_DENY_NETWORKS: "203.0.112.0/24",
     POSTHASTE_WEBHOOK_PORTS: "80,443",
+    POSTHASTE_CANARY_ORIGINS: "http://control-0:8090,http://control-1:8090",
     POSTHASTE_ATTEMPT_LOG: "0.25",
   });
   expect(settings.POSTHASTE_RETRY_SCHEDULE).toEqual([250, 2000]);
@@ -33,6 +34,7 @@ it("reads a schedule, a window, networks and a share of the attempt log", () => 
   expect(settings.POSTHASTE_ALLOW_NETWORKS).toEqual(["127.0.0.0/8", "::1/128"]);
   expect(settings.POSTHASTE_DENY_NETWORKS).toEqual(["203.0.112.0/24"]);
   expect(settings.POSTHASTE_WEBHOOK_PORTS).toEqual([80, 443]);
+  expect(settings.POSTHASTE_CANARY_ORIGINS).toEqual(["http://control-0:8090", "http://control-1:8090"]);
   expect(settings.POSTHASTE_ATTEMPT_LOG).toEqual({ failures: true, deliveredShare: 0.25 });
 });
 
@@ -43,6 +45,7 @@ it.each([
   ["POSTHASTE_DELIVERY_WINDOW", "0"],
   ["POSTHASTE_DENY_NETWORKS", "10.0.0.0"],
   ["POSTHASTE_WEBHOOK_PORTS", "http"],
+  ["POSTHASTE_CANARY_ORIGINS", "http://control:8090/canary"],
   ["POSTHASTE_SECRET_KEYS", "k1:AAAA"],
 ])("refuses %s=%s, naming it", (name, value) => {
   const result = deliverySettings.safeParse({ ...REQUIRED, [name]: value });

@@ -3,7 +3,7 @@ import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
 import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
-import { duration, durations, parsedBy, wholeNumber } from "@posthaste/runtime/config";
+import { duration, durations, origins, parsedBy, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
@@ -34,6 +34,8 @@ export const deliverySettings = withConnections({
   POSTHASTE_DENY_NETWORKS: parsedBy(parseNetworks, "expected CIDRs divided by commas").default([]),
   /** The only ports that webhooks may reach; any when empty. */
   POSTHASTE_WEBHOOK_PORTS: parsedBy(parsePorts, "expected ports divided by commas").default([]),
+  /** The origins of control processes that get canaries, which no other setting of addresses holds back. */
+  POSTHASTE_CANARY_ORIGINS: origins().default([]),
   POSTHASTE_RETRY_SCHEDULE: durations()
     .refine((delays) => delays.every((delayMs) => delayMs > 0), "expected delays longer than nothing")
     .default(DEFAULT_RETRY_DELAYS_MS),

@@ -21,6 +21,7 @@ await runService({
         denyNetworks: config.POSTHASTE_DENY_NETWORKS,
         ports: config.POSTHASTE_WEBHOOK_PORTS,
       },
+      canaryOrigins: config.POSTHASTE_CANARY_ORIGINS,
       extraCa: config.POSTHASTE_EXTRA_CA && (await readFile(config.POSTHASTE_EXTRA_CA, "utf8")),
       schedule: { delaysMs: config.POSTHASTE_RETRY_SCHEDULE, windowMs: config.POSTHASTE_RETRY_WINDOW },
       attemptLog: config.POSTHASTE_ATTEMPT_LOG,

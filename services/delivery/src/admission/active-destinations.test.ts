@@ -1,3 +1,4 @@
+import { canaryIdsOf } from "@posthaste/contracts/canary-ids";
 import { describe, expect, it, vi } from "vitest";
 import { checked, observeAdmission, observeAnother, observed, openWindow } from "../../test/observed-admission.ts";
 
@@ -35,15 +36,27 @@ describe("the destinations that a process has to do with", () => {
   it("J3: has one that is alone from the first on, until another is used, and again a while after that", () => {
     const { destinations } = observed;
     destinations.use("a", 1_000);
-    expect(destinations.isAlone(1_000)).toBe(true);
+    expect(destinations.isAlone("a", 1_000)).toBe(true);
     destinations.use("a", 2_000);
-    expect(destinations.isAlone(2_000)).toBe(true);
+    expect(destinations.isAlone("a", 2_000)).toBe(true);
     destinations.use("b", 3_000);
-    expect([destinations.isAlone(3_000), destinations.isAlone(3_001)]).toEqual([false, false]);
+    expect([destinations.isAlone("b", 3_000), destinations.isAlone("b", 3_001)]).toEqual([false, false]);
     destinations.use("b", 900_000);
-    expect(destinations.isAlone(900_000)).toBe(true);
+    expect(destinations.isAlone("b", 900_000)).toBe(true);
     destinations.use("a", 900_001);
-    expect(destinations.isAlone(900_001)).toBe(false);
+    expect(destinations.isAlone("a", 900_001)).toBe(false);
+  });
+
+  it("J3: has one that is alone beside a canary, which itself never is", () => {
+    const { destinations } = observed;
+    const { destinationId: canary } = canaryIdsOf("http://control:8090");
+    destinations.use(canary, 500);
+    expect(destinations.isAlone(canary, 500)).toBe(false);
+    for (let nowMs = 1_000; nowMs < 60_000; nowMs += 10_000) {
+      destinations.use("a", nowMs);
+      destinations.use(canary, nowMs);
+      expect([destinations.isAlone(canary, nowMs), destinations.isAlone("a", nowMs)]).toEqual([false, true]);
+    }
   });
 
   it("are heard of while their requests begin and end", () => {

@@ -6,9 +6,11 @@
  * J2  A destination is forgotten when it was unused for `IDLE_MS`, has no retry backlog, and nothing stands against its
  *     URLs. When it was unused for `FORGET_MS` it is forgotten whatever stands against it, unless a request is out or a
  *     delivery waits. So memory follows the destinations in use (I4).
- * J3  A destination counts as alone when this process used no other for `ALONE_MS`.
+ * J3  A destination counts as alone when this process used no other for `ALONE_MS`. A canary is never alone, and keeps
+ *     no other from being alone: it comes every ten seconds, whoever else there is.
  */
 
+import { isCanaryId } from "@posthaste/contracts/canary-ids";
 import { type AdmissionSettings, DestinationAdmission } from "@posthaste/core/isolation/admission";
 import { UsualCost } from "@posthaste/core/isolation/answer-cost";
 import { BREAKER_STATES, type BreakerState } from "@posthaste/core/isolation/circuit-breaker";
@@ -64,7 +66,7 @@ export class ActiveDestinations {
 
   /** Returns the destination, and notes its use at `nowMs` of the monotonic clock. */
   use(destinationId: string, nowMs: number): ActiveDestination {
-    if (destinationId !== this.#lastId) {
+    if (destinationId !== this.#lastId && !isCanaryId(destinationId)) {
       if (this.#lastId !== "") this.#lastOtherMs = nowMs;
       this.#lastId = destinationId;
     }
@@ -83,9 +85,9 @@ export class ActiveDestinations {
     return this.#byId.get(destinationId);
   }
 
-  /** Whether the destination that was used last is alone (J3). */
-  isAlone(nowMs: number): boolean {
-    return nowMs - this.#lastOtherMs >= ALONE_MS;
+  /** Whether the destination, which was used last, is alone (J3). */
+  isAlone(destinationId: string, nowMs: number): boolean {
+    return nowMs - this.#lastOtherMs >= ALONE_MS && !isCanaryId(destinationId);
   }
 
   /** How many URLs have a breaker in each state. */

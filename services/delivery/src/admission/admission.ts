@@ -234,7 +234,8 @@ export class Admission implements AttemptFeedback {
     const { attempts, deferrals, replay } = request.progress;
     if (attempts > 0 || deferrals > 0 || replay !== null) return;
     const { clock, onFirstAttempt } = this.#options;
-    const active = this.#destinations.isAlone(startedMs) ? this.#destinations.peek(request.destination.id) : undefined;
+    const { id } = request.destination;
+    const active = this.#destinations.isAlone(id, startedMs) ? this.#destinations.peek(id) : undefined;
     if (active?.admission.isHeldUp(startedMs)) return;
     onFirstAttempt(clock.nowMs() - request.delivery.receivedAtMs);
   }

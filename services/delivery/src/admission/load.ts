@@ -34,7 +34,7 @@ export class Load {
     const nowMs = this.#monotonicMs();
     const fills = isFilling(window);
     return {
-      isAlone: this.#destinations.isAlone(nowMs),
+      isAlone: this.#destinations.isAlone(destinationId, nowMs),
       isFilling: fills,
       isCrowding: window.isFull && window.ownedBy(destinationId) * 2 > window.records,
       isScarce: fills && nowMs - this.#outcomeMs <= GETTING_THROUGH_MS,

@@ -1,4 +1,6 @@
 /** Rules: UC2 of url-choice.ts, F3 of outcome-publisher.ts. */
+import { canaryIdsOf } from "@posthaste/contracts/canary-ids";
+import type { DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import { settle } from "@posthaste/core/delivery/outcome";
 import { shortName } from "@posthaste/core/routing/short-name";
 import type { AttemptReport } from "@posthaste/webhook/report";
@@ -222,6 +224,33 @@ describe("OU4: towards the health of its destination", () => {
     expect(counted()?.deferred).toEqual({ retry_after: 1 });
     const { values } = await observed.metrics.deferred.get();
     expect(values.find(({ labels }) => labels.cause === "retry_after")?.value).toBe(1);
+  });
+});
+
+describe("OU5: a delivery of a canary", () => {
+  const { destinationId } = canaryIdsOf("http://control:8090");
+  const toCanary = (progress: Partial<DeliveryProgress>, enabled = true) => {
+    observed.destination = { ...DESTINATION, id: destinationId, enabled };
+    const task = observed.retry(4, "deliveries/0/7/0", progress);
+    observed.run({ ...task, item: { ...task.item, delivery: { ...deliveryOf(task), destinationId } } });
+  };
+
+  it("is in the metrics of all deliveries, and in no log, no health and no series", async () => {
+    toCanary({});
+    observed.listener.onSettled(observed.answered(503, 503));
+    observed.listener.onFinished(observed.answered(503, 503));
+    toCanary({ notBeforeMs: observed.nowMs + 1000 });
+    expect(observed.published.map(({ kind }) => kind)).toEqual(["retry", "retry"]);
+    expect([observed.logged, observed.loggedDeferrals]).toEqual([[], []]);
+    expect(observed.pipeline.healthCounts.get(destinationId)).toBeUndefined();
+    const page = await observed.registry.metrics();
+    expect(page).toContain('posthaste_deliveries_total{outcome="retryable"} 1');
+    expect(page).not.toContain(destinationId);
+  });
+
+  it("becomes no dead letter, but ends where it is", () => {
+    toCanary({}, false);
+    expect([observed.published, observed.finished]).toEqual([[], [4]]);
   });
 });
 

@@ -11,8 +11,11 @@
  *      that delivered is logged, whatever the share, when an earlier one failed, or when the delivery was deferred or
  *      sent again. So a reader of the log never waits for an end that it left out.
  * OU4  Every settled attempt, every answer and every deferral counts towards its destination's health.
+ * OU5  A canary's deliveries count in the metrics of all deliveries and nowhere else: they are in no log, no health and
+ *      no series of a destination, and what is given up of them becomes no dead letter.
  */
 
+import { isCanaryId } from "@posthaste/contracts/canary-ids";
 import type { Destination } from "@posthaste/core/config/destination";
 import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { DeadLetterReason } from "@posthaste/core/delivery/dead-letter";
@@ -78,9 +81,11 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     const { task, delivery, progress, destination } = permit.request;
     if (report.urls.length > 0) {
       const { outcome } = report.settlement;
-      healthCounts.settled(destination.id, outcome, nowMs);
       metrics.deliveries[outcome] += 1;
-      metrics.destinations.settled(destination.id, outcome);
+      if (!isCanaryId(destination.id)) {
+        healthCounts.settled(destination.id, outcome, nowMs);
+        metrics.destinations.settled(destination.id, outcome);
+      }
     }
     if (report.urls.some(({ outcome }) => outcome === "delivered")) this.#observeDelivered(permit.request, nowMs);
     const planned = planFollowUps({ delivery, progress, destination, report, skippedTillMs, schedule, nowMs });
@@ -102,6 +107,7 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
    */
   finished({ request }: DeliveryPermit, report: AttemptReport, followUps: readonly LoggedFollowUp[]): void {
     const { attemptLog, delayMsOf, healthCounts, metrics } = this.#options;
+    if (isCanaryId(request.destination.id)) return;
     healthCounts.finished(request.destination.id, report);
     for (const { durationMs } of report.urls) {
       metrics.requestSeconds.record(durationMs / 1000);
@@ -195,12 +201,13 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     const isFirst = attempts === 0 && deferrals === 0 && replay === null;
     // Every other cause is the destination's own.
     if (isFirst && cause === "unknown_key") metrics.firstAttemptDelay.record(schedule.windowMs / 1000);
-    healthCounts.deferred(destination.id, cause, clock.nowMs());
+    if (!isCanaryId(destination.id)) healthCounts.deferred(destination.id, cause, clock.nowMs());
   }
 
   /** OU3. Nothing is logged of a record whose partition was given up: its new owner decides again. */
   #logDeferral(checked: CheckedDelivery, { delayMs, progress }: RetryPlan, cause: DeferredCause): void {
     const { attemptLog, delayMsOf, clock } = this.#options;
+    if (isCanaryId(checked.destination.id)) return;
     if (checked.progress.deferrals > 0 || checked.task.window.isRevoked || attemptLog.skipsDeferrals) return;
     const nowMs = Math.round(clock.nowMs());
     attemptLog.addDeferral({
@@ -229,7 +236,13 @@ export class Outcomes implements OutcomePort, RefusalPort, DeferralPort {
     const { retryBacklog, publisher } = this.#options;
     const destinationId = task.item.delivery?.destinationId ?? "";
     for (const { kind } of followUps) if (kind === "retry") retryBacklog.add(destinationId);
-    publisher.publish(task, followUps);
+    if (!isCanaryId(destinationId)) {
+      publisher.publish(task, followUps);
+      return;
+    }
+    const waiting = followUps.filter(({ kind }) => kind === "retry");
+    if (waiting.length > 0) publisher.publish(task, waiting);
+    else task.finish();
   }
 
   #observeDelivered({ delivery, progress, destination }: CheckedDelivery, nowMs: number): void {
