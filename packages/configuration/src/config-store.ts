@@ -17,7 +17,9 @@
  * S5  Tables ignore a lower revision behind a higher one (a batch that the producer gave up, P5), but compaction would
  *     keep it. A process that sees one writes the newest record again, and answers no further one before its table has
  *     read that.
+ * S6  A canary's records are in no answer but that of `hidden`, and no caller changes them.
  */
+import { isCanaryId } from "@posthaste/contracts/canary-ids";
 import type { Codec } from "@posthaste/contracts/codec";
 import { PREVIOUS_REVISION_HEADER, REVISION_HEADER, revisionsOf } from "@posthaste/contracts/headers";
 import type { Author } from "@posthaste/core/access/author";
@@ -111,6 +113,11 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   get(id: string): T | undefined {
+    return isCanaryId(id) ? undefined : this.#table.get(id);
+  }
+
+  /** S6. */
+  hidden(id: string): T | undefined {
     return this.#table.get(id);
   }
 
@@ -125,7 +132,7 @@ export class ConfigStore<T extends ConfigRecord> {
   }
 
   *values(): Iterable<T> {
-    for (const [, value] of this.#table.entries()) yield value;
+    for (const [id, value] of this.#table.entries()) if (!isCanaryId(id)) yield value;
   }
 
   /** For `/readyz`; see Table. */
@@ -166,7 +173,8 @@ export class ConfigStore<T extends ConfigRecord> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const [base, baseRevision] = [this.#written.standing(id), this.#written.standingRevision(id)];
       const revision = nextRevision(clock.nowMs(), this.#table.revisionOf(id) ?? 0, writer);
-      const { next, refusal } = attemptChange(change, base, revision);
+      const seen = by !== null && isCanaryId(id) ? undefined : base;
+      const { next, refusal } = attemptChange(change, seen, revision);
       // After a round of this change, its void record may be the newest: a refusal then writes the standing value.
       if (refusal !== undefined && !this.#written.isVoid(id)) throw refusal.reason;
       const written = refusal === undefined ? (next ?? undefined) : base && { ...base, revision };

@@ -83,6 +83,9 @@ const isOrigin = (text: string): boolean => {
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text;
 };
 
+/** A setting such as `http://control:8090`. */
+export const origin = () => z.string().refine(isOrigin, "expected an origin such as http://control:8090");
+
 /** A setting such as `https://posthaste.example,…`: origins, each as a browser sends it in `Origin`. */
 export const origins = () =>
   commaList().refine(

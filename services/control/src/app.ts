@@ -84,7 +84,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     information: parts.readModel.state,
     pages: isApi ? await openConsole(log) : null,
     isCaughtUp: tables.areRead,
-    ...(isApi ? { addPaths: parts.testReceivers.addPaths } : {}),
+    addPaths: (to) => {
+      parts.canary.addPaths(to);
+      if (isApi) parts.testReceivers.addPaths(to);
+    },
   });
   await server.listen({ host, port });
   port = (server.server.address() as AddressInfo).port;
@@ -94,7 +97,9 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   tables.caughtUp.then(
     () => {
       // A stop may come before the tables were read.
-      if (isApi && !isStopping) unwatchDoctor = watchDoctor(doctor.lookAround, parts.metrics.doctorFindings);
+      if (isStopping) return;
+      void parts.canary.start();
+      if (isApi) unwatchDoctor = watchDoctor(doctor.lookAround, parts.metrics.doctorFindings);
     },
     () => undefined,
   );
@@ -106,6 +111,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     stop: async () => {
       isStopping = true;
       unwatchDoctor();
+      parts.canary.close();
       await server.close();
       await closeParts(parts);
     },

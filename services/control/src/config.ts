@@ -2,7 +2,7 @@
 import { parseSecretKeys } from "@posthaste/contracts/secret-box";
 import { DEFAULT_TOPIC_PREFIX } from "@posthaste/contracts/topics";
 import { UNKNOWN_SCHEMA_PATIENCE_MS } from "@posthaste/kafka/codec/awaited-schemas";
-import { commaList, duration, flag, origins, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
+import { commaList, duration, flag, origin, origins, parsedBy, port, wholeNumber } from "@posthaste/runtime/config";
 import { withConnections } from "@posthaste/runtime/connection-settings";
 import { parseNetworks, parsePorts } from "@posthaste/webhook/address-guard";
 import { z } from "zod";
@@ -68,6 +68,10 @@ export const controlSettings = withConnections({
   POSTHASTE_READY_URLS: serviceAddresses.default([]),
   /** Ingest's address as control and senders reach it, with the path that stands before `/v1`, for sample calls. */
   POSTHASTE_INGEST_URL: address().optional(),
+  /** Events that this process sends through the whole system to itself. */
+  POSTHASTE_CANARY: flag().default(false),
+  /** Where delivery reaches this process, one of its POSTHASTE_CANARY_ORIGINS; where it listens when unset. */
+  POSTHASTE_CANARY_ORIGIN: origin().optional(),
   /** Receivers on control's own port to try deliveries with; for local use. */
   POSTHASTE_TEST_RECEIVER: flag().default(false),
   /** CIDRs of private networks that a test-send may reach; as delivery's. */

@@ -1,5 +1,6 @@
 /** Every metric of control. */
 
+import { type CanaryMetrics, createCanaryMetrics } from "@posthaste/canary/metrics";
 import { createRequestMetrics, type RequestMetrics } from "@posthaste/http-kit/request-metrics";
 import { Counter, Gauge, type Registry } from "prom-client";
 
@@ -10,6 +11,7 @@ export interface ControlMetrics extends RequestMetrics {
   readonly doctorFindings: Gauge<"check" | "severity">;
   readonly audienceIdentifies: Counter;
   readonly audienceRecordsDropped: Counter;
+  readonly canary: CanaryMetrics;
 }
 
 export function createControlMetrics(registry: Registry): ControlMetrics {
@@ -52,5 +54,6 @@ export function createControlMetrics(registry: Registry): ControlMetrics {
     deliveryLogFailures,
     audienceIdentifies,
     audienceRecordsDropped,
+    canary: createCanaryMetrics(registry),
   };
 }

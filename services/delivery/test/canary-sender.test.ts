@@ -46,11 +46,11 @@ async function send(id: string, url = `${origin}/canary`): Promise<unknown> {
   return report.urls[0]?.status ?? report.urls[0]?.error;
 }
 
-it("CS1: a canary reaches the origin of the settings, whatever the networks and ports say", async () => {
+it("CV1: a canary reaches the origin of the settings, whatever the networks and ports say", async () => {
   expect(await send(canaryIdsOf(origin).destinationId)).toBe(200);
 });
 
-it("CS1: no other destination does, and no canary another origin or that of another process", async () => {
+it("CV1: no other destination does, and no canary another origin or that of another process", async () => {
   const { destinationId } = canaryIdsOf(origin);
   expect(await send(destinationId)).toBe(200);
   expect(await send("dst_0123456789abcdef")).toBe("address_refused");
@@ -59,7 +59,7 @@ it("CS1: no other destination does, and no canary another origin or that of anot
   expect(sockets.size).toBe(1);
 });
 
-it("CS1: nothing passes where the settings name no origin, and a canary counts in no metric of requests", async () => {
+it("CV1: nothing passes where the settings name no origin, and a canary counts in no metric of requests", async () => {
   await send(canaryIdsOf(origin).destinationId);
   expect(await registry.metrics()).toContain('posthaste_attempts_total{outcome="delivered",error="none"} 0');
   const usual = createWebhookSender({ registry: new Registry() });

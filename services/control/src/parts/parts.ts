@@ -2,6 +2,7 @@
  * Opens control's parts, each after the parts that it needs. `app.ts` says when they begin to work, `routes.ts` which
  * calls they answer.
  */
+import { openCanary } from "@posthaste/canary/open-canary";
 import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
@@ -114,6 +115,11 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     ...{ isOn: config.POSTHASTE_TEST_RECEIVER, destinations, clock },
     url: () => `http://${options.host}:${options.port()}`,
   });
+  const canary = openCanary({
+    ...{ isOn: config.POSTHASTE_CANARY, ingestUrl: config.POSTHASTE_INGEST_URL ?? null },
+    ...{ sources, destinations, metrics: readers.metrics.canary, clock, log },
+    origin: () => config.POSTHASTE_CANARY_ORIGIN ?? `http://${options.host}:${options.port()}`,
+  });
   const settleOf = (destinationId: string) => destinations.get(destinationId)?.settle ?? "any";
   const deadLetters = new VisibleDeadLetters({ readModel, suppressed, past: replays.past, settleOf });
   const destinationDeadLetters = new DestinationDeadLetters({ readModel, deadLetters, nowMs: clock.nowMs });
@@ -125,7 +131,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log },
   });
-  return { deletions, replays, sourceCalls, testReceivers, deadLetters, health, resends };
+  return { deletions, replays, sourceCalls, testReceivers, canary, deadLetters, health, resends };
 }
 
 /** Closes each part that writes before the producer that it writes with, and the connection last. */

@@ -1,9 +1,9 @@
 /**
  * The sender for canaries beside the usual one: it reaches the addresses of control, which the guard refuses to all.
  *
- * CS1  A destination gets this sender where its id is that of an origin in the settings, and each of its URLs is of that
- *      origin. The configuration alone, whoever wrote it, lets nobody pass.
- * CS2  It has connections of its own: no other destination's request goes over one that was opened for a canary.
+ * CV1  A destination gets this sender where its id is that of an origin in the settings, and each of its URLs is of
+ *      that origin. The configuration alone, whoever wrote it, lets nobody pass.
+ * - The sender has connections of its own: no other destination's request goes over a connection to control.
  */
 import { canaryIdsOf } from "@posthaste/contracts/canary-ids";
 import type { Destination } from "@posthaste/core/config/destination";
