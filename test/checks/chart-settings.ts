@@ -13,7 +13,8 @@ import { frameSettings } from "@posthaste/runtime/run-service";
 export const CHART_SCHEMA = fileURLToPath(new URL("../../deploy/helm/posthaste/values.schema.json", import.meta.url));
 
 /** The chart sets these by itself. */
-const OF_CHART = /^(KAFKA_|SCHEMA_REGISTRY_)|_(ADMIN_TOKEN|SECRET_KEYS|READY_URLS|DATA_DIR|HOST|PORT)$|STDIN/;
+const OF_CHART =
+  /^(KAFKA_|SCHEMA_REGISTRY_|POSTHASTE_CANARY)|_(ADMIN_TOKEN|SECRET_KEYS|READY_URLS|DATA_DIR|HOST|PORT)$|STDIN/;
 /** Settings of the program that makes the topics. */
 const OF_TOPICS = [
   "POSTHASTE_TOPIC_PREFIX",
@@ -78,6 +79,7 @@ export function chartSchema(): string {
       router: object(own("router")),
       delivery: object(own("delivery")),
       control: object({ ...own("control"), service, storage: text, storageClass: text, replicas: { enum: [1, 2] } }),
+      canary: object({ enabled: bool }),
       networkPolicy: object({ enabled: bool, brokers: networks, allowNetworks: networks }),
       monitoring: object({ podMonitor: bool, rules: bool, dashboards: bool }),
       autoscaling: object({ enabled: bool, prometheus: text, most: replicas }),

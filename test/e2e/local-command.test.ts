@@ -224,6 +224,11 @@ it("keeps secrets apart, starts again after a SIGKILL, shows all seven kinds del
   await assertPagesHold(stack, token.trim());
   await assertFirstEvent();
 
+  await eventually(async () => {
+    const metrics = await (await fetch(stack.metrics["control"] ?? "")).text();
+    expect(metrics).toMatch(/^posthaste_canary_received_total [1-9]/m);
+  }, READY);
+
   const killed = stack.processes.find(({ name }) => name === "router");
   process.kill(killed?.pid ?? 0, "SIGKILL");
   await eventually(() => expect(output).toContain("router ended by itself"));

@@ -75,7 +75,11 @@ async function start(settings: CommandSettings): Promise<System> {
     adminToken: await keepAdminToken(dataDir, settings.adminToken),
     secretKeys: process.env["POSTHASTE_SECRET_KEYS"] || (await keepSecretKeys(dataDir)),
     env: process.env,
-    settings: { POSTHASTE_ALLOW_NETWORKS: allowNetworks },
+    settings: {
+      POSTHASTE_ALLOW_NETWORKS: allowNetworks,
+      POSTHASTE_CANARY: process.env["POSTHASTE_CANARY"] || "true",
+      POSTHASTE_CANARY_ORIGINS: `http://127.0.0.1:${ports.control}`,
+    },
     log: progress,
     onUnexpectedExit: (name, reason) => {
       if (!ending) say(`${name} ended by itself (${reason}); its log is in ${dataDir}. Start again to have it back.`);

@@ -48,6 +48,24 @@ describe("compose", () => {
     }
   });
 
+  it("lets each process of control have its canaries at its own address", async () => {
+    const jobs = parse(await textOf("deploy/compose.jobs.yaml"), { logLevel: "silent" }) as {
+      readonly services: Readonly<Record<string, ComposeService>>;
+    };
+    const base = Object.fromEntries(await composeServices());
+    for (const services of [base, jobs.services]) {
+      const own = { control: base["control"], ...services };
+      const origins = Object.entries(own)
+        .filter(([name]) => name.startsWith("control"))
+        .map(
+          ([, each]) =>
+            each?.environment?.["POSTHASTE_CANARY_ORIGIN"] ?? base["control"]?.environment?.["POSTHASTE_CANARY_ORIGIN"],
+        );
+      expect(origins).toContain("http://control:8090");
+      expect(services["delivery"]?.environment?.["POSTHASTE_CANARY_ORIGINS"]).toBe(origins.join(","));
+    }
+  });
+
   it("publishes its ports on this host alone", async () => {
     const published = (await composeServices()).flatMap(([, { ports = [] }]) => ports);
     expect(published).toEqual(["127.0.0.1:8080:8080", "127.0.0.1:8090:8090", "127.0.0.1:9090:9090"]);
