@@ -23,6 +23,10 @@ const attempts = (all: number, inTime: number): Series => ({
 });
 const partition = 'instance="a",topic="posthaste.deliveries",partition="0"';
 const held = { [`posthaste_partition_held_by_destination{${partition},destination="d"}`]: "1x60" };
+const canaries = (received: string): Series => ({
+  posthaste_canary_sent_total: "0+6x60",
+  posthaste_canary_received_total: received,
+});
 const builds = (...services: readonly string[]): Series =>
   Object.fromEntries(services.map((service) => [`posthaste_build_info{service="${service}",version="1"}`, "1x200"]));
 const findings = (check: string, severity: string): Series => ({
@@ -93,6 +97,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ...one(`${P}retry_overdue_seconds{${partition}}`, "601x60"),
     ...held,
   }),
+  caseOf("PosthasteCanaryLost", "10m", one(`${P}canary_lost_total`, "0x6 1x60"), {
+    ...one(`${P}canary_lost_total`, "0x6 1x60"),
+    ...held,
+  }),
+  caseOf("PosthasteCanaryStopped", "12m", canaries("5x60"), canaries("0x2 1x3 2x3 3x60")),
   caseOf(
     "PosthasteRecordNearRetention",
     "12m",

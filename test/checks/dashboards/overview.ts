@@ -1,5 +1,5 @@
 /** Whether events come in, go out in time, and what stands against it. */
-import { type DashboardPlan, max, quantile, quantiles, sum, sumRate } from "./panels.ts";
+import { type DashboardPlan, max, quantile, quantiles, sum, sumIncrease, sumRate } from "./panels.ts";
 
 export const OVERVIEW: DashboardPlan = {
   uid: "posthaste-overview",
@@ -46,6 +46,12 @@ export const OVERVIEW: DashboardPlan = {
           kind: "number",
           queries: { left: "1 - posthaste:ingest_bad:ratio_rate3d / 0.001" },
         },
+        {
+          title: "Canaries lost, 30 days",
+          unit: "short",
+          kind: "number",
+          queries: { lost: "posthaste:canary_lost:increase30d" },
+        },
       ],
     },
     {
@@ -56,6 +62,12 @@ export const OVERVIEW: DashboardPlan = {
           title: "First attempts in time",
           unit: "percentunit",
           queries: { "in time": "1 - posthaste:late:ratio_rate5m" },
+        },
+        { title: "Canary: there and back", unit: "s", queries: quantiles("canary_round_trip_seconds") },
+        {
+          title: "Canaries late, in five minutes",
+          unit: "short",
+          queries: { late: sumIncrease("canary_late_total"), lost: sumIncrease("canary_lost_total") },
         },
         {
           title: "Ingest answers within 250 ms",
