@@ -5,6 +5,7 @@
 import { writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { controlSettings } from "@posthaste/control/config";
+import { topicsSettings } from "@posthaste/control/topics-settings";
 import { deliverySettings } from "@posthaste/delivery/config";
 import { ingestSettings } from "@posthaste/ingest/config";
 import { routerSettings } from "@posthaste/router/config";
@@ -15,16 +16,6 @@ export const CHART_SCHEMA = fileURLToPath(new URL("../../deploy/helm/posthaste/v
 /** The chart sets these by itself. */
 const OF_CHART =
   /^(KAFKA_|SCHEMA_REGISTRY_|POSTHASTE_CANARY)|_(ADMIN_TOKEN|SECRET_KEYS|READY_URLS|DATA_DIR|HOST|PORT)$|STDIN/;
-/** Settings of the program that makes the topics. */
-const OF_TOPICS = [
-  "POSTHASTE_TOPIC_PREFIX",
-  "POSTHASTE_RETRY_SCHEDULE",
-  "POSTHASTE_PARTITIONS",
-  "POSTHASTE_REPLICATION_FACTOR",
-  "POSTHASTE_MIN_INSYNC_REPLICAS",
-  "POSTHASTE_AUDIT_KEEP",
-];
-
 type Schema = Readonly<Record<string, unknown>>;
 
 const value = { type: ["string", "number", "boolean"] };
@@ -54,7 +45,7 @@ export function chartSchema(): string {
     delivery: deliverySettings,
     control: controlSettings,
   };
-  const all = [...Object.values(ofServices).flatMap(namesOf), ...OF_TOPICS];
+  const all = [...Object.values(ofServices).flatMap(namesOf), ...namesOf(topicsSettings)];
   const replicas = { type: "integer", minimum: 1 };
   const service = object({ type: text, port: { type: "integer" } });
   const bool = { type: "boolean" };
@@ -74,7 +65,7 @@ export function chartSchema(): string {
       existingSecret: text,
       secret: object({ adminToken: text, secretKeys: text, saslPassword: text, registryPassword: text }),
       settings: settingsSchema(all),
-      topics: object({ enabled: bool, settings: settingsSchema(OF_TOPICS) }),
+      topics: object({ enabled: bool, settings: settingsSchema(namesOf(topicsSettings)) }),
       ingest: object({ ...own("ingest"), service }),
       router: object(own("router")),
       delivery: object(own("delivery")),

@@ -3,9 +3,12 @@ import { describe, expect, it } from "vitest";
 import {
   createTopicNames,
   delayMsFromRetryTopic,
+  type KeptTopic,
+  RETENTIONS,
   retryTopicName,
   SCHEMA_NAMES,
   subjectOf,
+  type TopicSpec,
   topicCatalogue,
 } from "./topics.ts";
 
@@ -83,12 +86,24 @@ describe("topicCatalogue", () => {
     ]);
   });
 
-  it("keeps the audit in one partition, for as long as it is told, 425 days when it is not", () => {
-    const auditOf = (options: { readonly auditKeepMs?: number }) =>
-      topicCatalogue({ names, partitions: 6, retryDelaysMs: [], ...options }).find(({ name }) => name === names.audit);
+  it("keeps the audit in one partition, 425 days when it is not told otherwise", () => {
     const dayMs = 24 * 60 * 60 * 1000;
-    expect(auditOf({})).toMatchObject({ partitions: 1, cleanup: "delete", retentionMs: 425 * dayMs });
-    expect(auditOf({ auditKeepMs: dayMs })?.retentionMs).toBe(dayMs);
+    const audit = catalogue.find(({ name }) => name === names.audit);
+    expect(audit).toMatchObject({ partitions: 1, cleanup: "delete", retentionMs: 425 * dayMs });
+  });
+
+  it("gives a topic the retention of its setting, and one without a setting a least retention by hand", () => {
+    const kinds = Object.keys(RETENTIONS) as readonly KeptTopic[];
+    const keepMs = Object.fromEntries(kinds.map((kind) => [kind, RETENTIONS[kind].leastMs + 1]));
+    const told = topicCatalogue({ names, partitions: 6, retryDelaysMs: [10_000], keepMs });
+    const topicsOf = { ...names, retries: retryTopicName(names, 10_000) };
+    for (const kind of kinds) {
+      const of = (topics: readonly TopicSpec[]) => topics.find(({ name }) => name === topicsOf[kind]);
+      const { usualMs, leastMs } = RETENTIONS[kind];
+      expect(of(catalogue)).toMatchObject({ retentionMs: usualMs, leastRetentionMs: leastMs });
+      expect(of(told)).toMatchObject({ retentionMs: leastMs + 1 });
+      expect(of(told)).not.toHaveProperty("leastRetentionMs");
+    }
   });
 
   it("gives every schema a subject of its own", () => {

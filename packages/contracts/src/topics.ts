@@ -154,6 +154,11 @@ export interface TopicSpec {
   readonly cleanup: "delete" | "compact";
   /** How long records are kept, in ms; null for a compacted topic. */
   readonly retentionMs: number | null;
+  /**
+   * The shortest retention, in ms, that somebody may give the topic by hand and that stays then. Absent where
+   * `retentionMs` holds whatever the topic has.
+   */
+  readonly leastRetentionMs?: number;
   /** LogAppendTime in retry topics, whose delay counts from the broker's time of writing; CreateTime elsewhere. */
   readonly timestamps: "CreateTime" | "LogAppendTime";
   readonly minCompactionLagMs?: number;
@@ -198,16 +203,34 @@ export interface CatalogueOptions {
   readonly partitions: number;
   /** The delays of the retry schedule, in ms. Equal delays share a topic. */
   readonly retryDelaysMs: readonly number[];
-  /** How long the audit is kept, in ms. Default `AUDIT_KEEP_MS`. */
-  readonly auditKeepMs?: number;
+  /**
+   * Retentions that a setting gives, in ms; such a topic gets exactly that one. A topic without a setting keeps the
+   * retention that it has, from its least value on.
+   */
+  readonly keepMs?: { readonly [Topic in KeptTopic]?: number | undefined };
 }
 
-/** 14 months: a year, and time to look back at it. */
-export const AUDIT_KEEP_MS = 425 * DAY_MS;
+/**
+ * The topics with a retention that a setting decides: its usual value and its least one, both in ms. Events, deliveries
+ * and retries hold records that wait, and RecordNearRetention fires at half of seven days. A control that reads anew
+ * knows by the attempts of seven days which dead letters a replay delivered.
+ */
+export const RETENTIONS = {
+  events: { usualMs: WEEK_MS, leastMs: WEEK_MS },
+  deliveries: { usualMs: WEEK_MS, leastMs: WEEK_MS },
+  retries: { usualMs: WEEK_MS, leastMs: WEEK_MS },
+  attempts: { usualMs: WEEK_MS, leastMs: WEEK_MS },
+  deadLetters: { usualMs: 2 * WEEK_MS, leastMs: WEEK_MS },
+  rejectedCalls: { usualMs: WEEK_MS, leastMs: DAY_MS },
+  unrouted: { usualMs: WEEK_MS, leastMs: DAY_MS },
+  // 14 months: a year, and time to look back at it.
+  audit: { usualMs: 425 * DAY_MS, leastMs: DAY_MS },
+} as const;
+export type KeptTopic = keyof typeof RETENTIONS;
 
 /** Every topic that the system needs under the given settings. */
 export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] {
-  const { names, partitions, retryDelaysMs, auditKeepMs = AUDIT_KEEP_MS } = options;
+  const { names, partitions, retryDelaysMs, keepMs = {} } = options;
   // Tables have one partition: their offsets are then in one order, and a delivery can name the config offset by which
   // it was routed.
   const table = (name: string, schema: SchemaName | null, key: string): TopicSpec => ({
@@ -228,8 +251,16 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     key,
     schema,
   });
+  const kept = (kind: KeptTopic, schema: SchemaName, key: string, name: string): TopicSpec => {
+    const { usualMs, leastMs } = RETENTIONS[kind];
+    const given = keepMs[kind];
+    return { ...log(name, schema, key, given ?? usualMs), ...(given === undefined && { leastRetentionMs: leastMs }) };
+  };
   const retryTopics = [...new Set(retryDelaysMs.map((delayMs) => retryTopicName(names, delayMs)))].map(
-    (name): TopicSpec => ({ ...log(name, "delivery", "destinationId:user"), timestamps: "LogAppendTime" }),
+    (name): TopicSpec => ({
+      ...kept("retries", "delivery", "destinationId:user", name),
+      timestamps: "LogAppendTime",
+    }),
   );
   return [
     // To explain why an event was routed as it was, one needs the configuration of that time, so it stays for a week.
@@ -250,15 +281,15 @@ export function topicCatalogue(options: CatalogueOptions): readonly TopicSpec[] 
     table(names.tokens, "token", "tokenId, linkId or sessionId"),
     table(names.destinationHealth, "destination-health", "destinationId:instance or process:instance"),
     // One partition, so that all changes stand in one order.
-    { ...log(names.audit, "audit", "what was changed", auditKeepMs), partitions: 1 },
-    log(names.events, "event", "sourceId:userId or anonymousId"),
-    log(names.deliveries, "delivery", "destinationId:user"),
+    { ...kept("audit", "audit", "what was changed", names.audit), partitions: 1 },
+    kept("events", "event", "sourceId:userId or anonymousId", names.events),
+    kept("deliveries", "delivery", "destinationId:user", names.deliveries),
     ...retryTopics,
-    log(names.deadLetters, "dead-letter", "destinationId:user", 2 * WEEK_MS),
-    log(names.attempts, "attempt-batch", "none"),
-    log(names.rejectedCalls, "rejected-calls", "sourceId"),
+    kept("deadLetters", "dead-letter", "destinationId:user", names.deadLetters),
+    kept("attempts", "attempt-batch", "none", names.attempts),
+    kept("rejectedCalls", "rejected-calls", "sourceId", names.rejectedCalls),
     log(names.sourceActivity, "source-activity", "sourceId"),
-    log(names.unrouted, "unrouted-events", "sourceId"),
+    kept("unrouted", "unrouted-events", "sourceId", names.unrouted),
     // The values are other topics' bytes, so there is no schema.
     log(names.unreadable, null, "the record's own", 2 * WEEK_MS),
   ];

@@ -86,11 +86,11 @@ describe("topics made to match the catalogue", () => {
     );
     await eventually(async () => expect(await largestMessage()).toBe("2000000"));
     const changed = catalogueOf([]).map((spec) =>
-      spec.name === names.events ? { ...spec, partitions: 3, retentionMs: 1_000_000 } : spec,
+      spec.name === names.events ? { ...spec, partitions: 3, retentionMs: 1e9, leastRetentionMs: 8e8 } : spec,
     );
     expect(await plan(changed)).toEqual([
       `~ ${names.events}: partitions 2 -> 3 (keys move: their order starts anew)`,
-      `~ ${names.events}: retention.ms 604800000 -> 1000000`,
+      `~ ${names.events}: retention.ms 604800000 -> 1000000000`,
     ]);
     await apply(changed);
     await untilNothingToDo(changed);

@@ -4,38 +4,18 @@
  * gives the events topic a higher topic generation (rule D2), for an operator who set the routers back in it.
  */
 import { parseArgs } from "node:util";
-import {
-  AUDIT_KEEP_MS,
-  createTopicNames,
-  DEFAULT_TOPIC_PREFIX,
-  SCHEMA_NAMES,
-  type TopicNames,
-  topicCatalogue,
-} from "@posthaste/contracts/topics";
-import { DEFAULT_RETRY_DELAYS_MS } from "@posthaste/core/delivery/backoff";
+import { createTopicNames, SCHEMA_NAMES, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
 import { applyTopics, formatDifference, planTopics } from "@posthaste/kafka/topics/topic-admin";
 import { findEventsLog, raiseEventsLog } from "@posthaste/kafka/topics/topic-generation";
 import { replicationOf, type TopicDifference } from "@posthaste/kafka/topics/topic-plan";
-import { ConfigError, duration, durations, readConfig, wholeNumber } from "@posthaste/runtime/config";
-import { kafkaAccess, registryAccess, withConnections } from "@posthaste/runtime/connection-settings";
+import { ConfigError, readConfig } from "@posthaste/runtime/config";
+import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
-import { z } from "zod";
 import { replicationAdvice } from "./health/topics/replication-advice.ts";
-
-const settings = withConnections({
-  POSTHASTE_TOPIC_PREFIX: z.string().default(DEFAULT_TOPIC_PREFIX),
-  POSTHASTE_RETRY_SCHEDULE: durations().default(DEFAULT_RETRY_DELAYS_MS),
-  /** The most partitions that a commit of the deliveries can tell apart (rule O4 of origin.ts). */
-  POSTHASTE_PARTITIONS: wholeNumber(1, 256).default(6),
-  /** By default as many as the cluster's brokers allow (`replicationOf`). */
-  POSTHASTE_REPLICATION_FACTOR: wholeNumber(1, 10).optional(),
-  POSTHASTE_MIN_INSYNC_REPLICAS: wholeNumber(1, 10).optional(),
-  /** How long the audit is kept. */
-  POSTHASTE_AUDIT_KEEP: duration().default(AUDIT_KEEP_MS),
-});
+import { topicsSettings } from "./health/topics/topics-settings.ts";
 
 interface Arguments {
   readonly isDryRun: boolean;
@@ -69,13 +49,22 @@ function print(differences: readonly TopicDifference[]): void {
 
 async function main(): Promise<void> {
   const { isDryRun, isRaise } = readArguments();
-  const config = readConfig(settings, process.env);
+  const config = readConfig(topicsSettings, process.env);
   const names = createTopicNames(config.POSTHASTE_TOPIC_PREFIX);
   const catalogue = topicCatalogue({
     names,
     partitions: config.POSTHASTE_PARTITIONS,
     retryDelaysMs: config.POSTHASTE_RETRY_SCHEDULE,
-    auditKeepMs: config.POSTHASTE_AUDIT_KEEP,
+    keepMs: {
+      events: config.POSTHASTE_EVENTS_KEEP,
+      deliveries: config.POSTHASTE_DELIVERIES_KEEP,
+      retries: config.POSTHASTE_RETRIES_KEEP,
+      attempts: config.POSTHASTE_ATTEMPTS_KEEP,
+      deadLetters: config.POSTHASTE_DEAD_LETTERS_KEEP,
+      rejectedCalls: config.POSTHASTE_REJECTED_CALLS_KEEP,
+      unrouted: config.POSTHASTE_UNROUTED_KEEP,
+      audit: config.POSTHASTE_AUDIT_KEEP,
+    },
   });
   const log = createLogger({ service: "topics", level: "warn" });
   const connection = connectKafka({ ...kafkaAccess(config), clientId: "posthaste-topics", log });

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
+import { eventually } from "@posthaste/testkit/eventually";
 import { runNode } from "@posthaste/testkit/run-node";
 import { deleteTopics, uniqueName } from "@posthaste/testkit/topics";
 import { afterAll, describe, expect, it } from "vitest";
@@ -44,6 +45,10 @@ describe("the program that makes the topics", () => {
     expect(await run([])).toMatchObject({ code: 0, stdout: "" });
     const longer = await run(["--dry-run"], { POSTHASTE_AUDIT_KEEP: "500d" });
     expect(longer.stdout).toMatch(new RegExp(`^~ ${prefix}.audit: .*retention.*${500 * 24 * 60 * 60 * 1000}`));
+    // Without the setting the topic keeps the retention that it has.
+    await run([], { POSTHASTE_AUDIT_KEEP: "500d" });
+    const kept = `= ${prefix}.audit: keeps its retention of 500 days, 425 days by default\n`;
+    await eventually(async () => expect((await run(["--dry-run"])).stdout).toBe(kept));
   });
 
   it("names what it cannot use, and ends with 2", async () => {
@@ -52,10 +57,16 @@ describe("the program that makes the topics", () => {
       2,
       expect.stringContaining("the options are --dry-run and --raise-incarnation"),
     ]);
-    const wrong = { KAFKA_BROKERS: "", POSTHASTE_AUDIT_KEEP: "soon", POSTHASTE_PARTITIONS: "257" };
+    const wrong = {
+      KAFKA_BROKERS: "",
+      POSTHASTE_AUDIT_KEEP: "soon",
+      POSTHASTE_PARTITIONS: "257",
+      POSTHASTE_EVENTS_KEEP: "6d",
+    };
     const { code, stderr } = await run([], wrong);
     expect([code, stderr]).toEqual([2, expect.stringContaining("KAFKA_BROKERS is not set")]);
     expect(stderr).toContain("POSTHASTE_AUDIT_KEEP");
     expect(stderr).toContain("POSTHASTE_PARTITIONS");
+    expect(stderr).toContain("POSTHASTE_EVENTS_KEEP: expected 7d at the least");
   });
 });

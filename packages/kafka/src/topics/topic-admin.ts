@@ -98,9 +98,19 @@ export function formatDifference(difference: TopicDifference): string {
       return `~ ${topic}: partitions ${difference.from} -> ${difference.to} (keys move: their order starts anew)`;
     case "configure":
       return `~ ${topic}: ${difference.setting} ${difference.from ?? "(unset)"} -> ${difference.to}`;
+    case "keep":
+      return `= ${topic}: keeps its retention of ${inWords(difference.retentionMs)}, ${inWords(difference.wanted)} by default`;
     case "report":
       return `! ${topic}: ${difference.detail}`;
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function inWords(retentionMs: number): string {
+  if (retentionMs === -1) return "no end";
+  const days = retentionMs / DAY_MS;
+  return days === 1 ? "one day" : `${Number(days.toFixed(1))} days`;
 }
 
 /**

@@ -84,6 +84,27 @@ describe("the plan of topics", () => {
     ]);
   });
 
+  it("keeps a retention that somebody gave a topic, but one that loses records and one beside a setting", () => {
+    const DAY_MS = 24 * 60 * 60 * 1000;
+    const planOf = (retention: string, specs = catalogue) => {
+      const { settings } = asWanted(specs.find(({ name }) => name === "p.events") as TopicSpec);
+      const changed = withChange("p.events", { settings: new Map(settings).set("retention.ms", retention) });
+      return compareTopics(specs, changed, REPLICATION);
+    };
+    const kept = { kind: "keep", topic: "p.events", wanted: 7 * DAY_MS };
+    const changed = { kind: "configure", topic: "p.events", setting: "retention.ms" };
+    expect(planOf(String(30 * DAY_MS))).toEqual([{ ...kept, retentionMs: 30 * DAY_MS }]);
+    expect(planOf("-1")).toEqual([{ ...kept, retentionMs: -1 }]);
+    const short = String(7 * DAY_MS - 1);
+    expect(planOf(short)).toEqual([{ ...changed, from: short, to: String(7 * DAY_MS) }]);
+    const told = topicCatalogue({
+      ...{ names: createTopicNames("p"), partitions: 6, retryDelaysMs: [10_000] },
+      keepMs: { events: 8 * DAY_MS },
+    });
+    const [thirty, eight] = [30, 8].map((days) => String(days * DAY_MS));
+    expect(planOf(String(thirty), told)).toEqual([{ ...changed, from: thirty, to: eight }]);
+  });
+
   it("W7: keeps what waits by time alone, whatever its size", () => {
     for (const spec of catalogue) {
       if (spec.cleanup === "delete") expect(settingsOf(spec, REPLICATION).get("retention.bytes")).toBe("-1");

@@ -37,6 +37,8 @@ export type TopicDifference =
       readonly from: string | null;
       readonly to: string;
     }
+  /** A retention that somebody gave the topic, and that stays; `wanted` is the catalogue's. Both in ms. */
+  | { readonly kind: "keep"; readonly topic: string; readonly retentionMs: number; readonly wanted: number }
   /** A difference that is reported and left: the topic has more partitions, or another replication factor. */
   | {
       readonly kind: "report";
@@ -108,7 +110,17 @@ function compareSettings(spec: TopicSpec, found: ExistingTopic, replication: Rep
   return [...settingsOf(spec, { replicationFactor, minInsyncReplicas })].flatMap(
     ([setting, to]): readonly TopicDifference[] => {
       const from = found.settings.get(setting) ?? null;
-      return from === to ? [] : [{ kind: "configure", topic: spec.name, setting, from, to }];
+      if (from === to) return [];
+      if (setting === "retention.ms" && mayKeep(spec, from)) {
+        return [{ kind: "keep", topic: spec.name, retentionMs: Number(from), wanted: Number(to) }];
+      }
+      return [{ kind: "configure", topic: spec.name, setting, from, to }];
     },
   );
+}
+
+/** Whether the topic's own retention stays; -1 has no end. */
+function mayKeep({ leastRetentionMs }: TopicSpec, from: string | null): boolean {
+  if (from === null || leastRetentionMs === undefined) return false;
+  return Number(from) === -1 || Number(from) >= leastRetentionMs;
 }

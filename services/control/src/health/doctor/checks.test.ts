@@ -9,16 +9,19 @@ import { replicationFindings } from "./replication-check.ts";
 import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
 
 const names = createTopicNames("p");
+const DAY_MS = 24 * 60 * 60 * 1000;
 const WELL: PartitionCopies = { leader: 1, replicas: [1, 2, 3], inSync: [1, 2, 3] };
 
 /** As the program makes them, three times each. */
 function topicsWith(over: (name: string) => Partial<DescribedTopic> = () => ({})): readonly DescribedTopic[] {
-  return topicCatalogue({ names, partitions: 2, retryDelaysMs: [10_000], auditKeepMs: 1000 }).map((spec) => ({
-    ...{ name: spec.name, partitions: spec.partitions, replicationFactor: 3 },
-    settings: settingsOf(spec, { replicationFactor: 3, minInsyncReplicas: 2 }),
-    copies: Array.from({ length: spec.partitions }, () => WELL),
-    ...over(spec.name),
-  }));
+  return topicCatalogue({ names, partitions: 2, retryDelaysMs: [10_000], keepMs: { audit: 500 * DAY_MS } }).map(
+    (spec) => ({
+      ...{ name: spec.name, partitions: spec.partitions, replicationFactor: 3 },
+      settings: settingsOf(spec, { replicationFactor: 3, minInsyncReplicas: 2 }),
+      copies: Array.from({ length: spec.partitions }, () => WELL),
+      ...over(spec.name),
+    }),
+  );
 }
 
 const findingsOf = (topics: readonly DescribedTopic[], retryDelaysMs = [10_000], reported: ConfiguredTopics = {}) =>
@@ -27,6 +30,14 @@ const findingsOf = (topics: readonly DescribedTopic[], retryDelaysMs = [10_000],
 describe("the check of the topics", () => {
   it("finds nothing where they are as the program makes them, whatever its settings", () => {
     expect(findingsOf(topicsWith())).toEqual([]);
+  });
+
+  it("finds nothing where somebody keeps records for longer", () => {
+    const settings = (name: string) => topicsWith().find((topic) => topic.name === name)?.settings ?? new Map();
+    const longer = topicsWith((name) =>
+      name === names.events ? { settings: new Map([...settings(name), ["retention.ms", String(30 * DAY_MS)]]) } : {},
+    );
+    expect(findingsOf(longer)).toEqual([]);
   });
 
   it("names what is missing, also the retry topic of a schedule that some process runs with", () => {

@@ -134,7 +134,7 @@ export function lossCheck(find: () => Promise<readonly Loss[]>): Check {
         state: "wrong",
         what: `Records were deleted before delivery had finished them, and delivery does not go on: ${lossInWords(loss)}.`,
         remedy:
-          "See that retention.ms of the topic is seven days and that nobody deletes its records; then run " +
+          "See that retention.ms of the topic is seven days at the least and that nobody deletes its records; then run " +
           "posthaste topics accept-loss, and start delivery if nothing starts it.",
       })),
   };

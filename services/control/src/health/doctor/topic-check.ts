@@ -3,7 +3,7 @@
  * configuration where it sets them. Otherwise they are the numbers that most of the topics have. So the check names a
  * topic that differs from the others.
  */
-import { AUDIT_KEEP_MS, type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
+import { type TopicNames, type TopicSpec, topicCatalogue } from "@posthaste/contracts/topics";
 import type { DescribedTopic } from "@posthaste/kafka/topics/topic-admin";
 import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import { compareTopics, type TopicDifference } from "@posthaste/kafka/topics/topic-plan";
@@ -36,9 +36,7 @@ const MAKE_TOPICS = `Run ${TOPICS_PROGRAM} with the settings of this installatio
 
 /** The wanted topics as far as control can tell them, since it does not know all settings of the program. */
 export function wantedTopics({ names, retryDelaysMs, topics, reported }: TopicFacts): readonly TopicSpec[] {
-  const found = (name: string) => topics.find((topic) => topic.name === name);
-  const auditKeepMs = Number(found(names.audit)?.settings.get("retention.ms") ?? AUDIT_KEEP_MS);
-  const catalogue = (partitions: number) => topicCatalogue({ names, partitions, retryDelaysMs, auditKeepMs });
+  const catalogue = (partitions: number) => topicCatalogue({ names, partitions, retryDelaysMs });
   if (reported.partitions !== undefined) return catalogue(reported.partitions);
   const undivided = undividedTopics(catalogue(2));
   // The topics whose number of partitions the setting decides.
@@ -54,7 +52,7 @@ export function topicFindings(facts: TopicFacts): readonly Finding[] {
     minInsyncReplicas: reported.minInsyncReplicas ?? mostCommon(topics.map(minInsyncReplicas)),
   };
   const undivided = undividedTopics(topicCatalogue({ ...facts, partitions: 2 }));
-  return compareTopics(wantedTopics(facts), topics, replication).map((difference) =>
+  return compareTopics(wantedTopics(facts), topics, replication).flatMap((difference) =>
     difference.kind === "report" && difference.of === "partitions" && undivided.has(difference.topic)
       ? dividedFinding(difference)
       : findingOf(difference, reported),
@@ -90,7 +88,7 @@ export function minInsyncReplicas({ settings }: DescribedTopic): number {
   return Number(settings.get("min.insync.replicas") ?? 1);
 }
 
-function findingOf(difference: TopicDifference, reported: ConfiguredTopics): Finding {
+function findingOf(difference: TopicDifference, reported: ConfiguredTopics): Finding | readonly [] {
   const { topic } = difference;
   switch (difference.kind) {
     case "create":
@@ -109,6 +107,9 @@ function findingOf(difference: TopicDifference, reported: ConfiguredTopics): Fin
         what: `${topic}: ${difference.setting} is ${difference.from ?? "not known"}, and ${difference.to} is wanted.`,
         remedy: MAKE_TOPICS,
       };
+    // A retention of at least the topic's least loses nothing.
+    case "keep":
+      return [];
     case "report": {
       const isReported = difference.of === "partitions" ? reported.partitions : reported.replicationFactor;
       return {
