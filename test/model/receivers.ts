@@ -90,6 +90,7 @@ export function createModelSender(options: ModelSenderOptions): WebhookSender {
   };
   return {
     attempt,
+    reach: () => Promise.resolve(null),
     test: () => Promise.reject(new Error("the model sends no tests")),
     get requestsInFlight() {
       return inFlight;

@@ -45,6 +45,13 @@ describe("doctor", () => {
     expect(JSON.parse((await posthaste(["doctor", "--json"])).stdout)).toMatchObject({ ok: true, checks: [{}, {}] });
   });
 
+  it("asks for the checks that are named, and for the receivers", async () => {
+    command.control.script("GET /readyz", { ready: true, checks: { tables: true } });
+    command.control.script("GET /v1/doctor", { ok: true, checks: [] });
+    expect(await posthaste(["doctor", "--only", "brokers,keys", "--reach"])).toMatchObject({ code: 0 });
+    expect(command.control.requests.at(-1)?.target).toBe("/v1/doctor?only=brokers%2Ckeys&reach=true");
+  });
+
   it("with a token says what lacks while control has not read its tables", async () => {
     command.control.script("GET /readyz", { ready: false, checks: { tables: "reading the configuration" } }, 503);
     const { code, stderr } = await posthaste(["doctor"]);

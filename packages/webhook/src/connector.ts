@@ -44,11 +44,10 @@ export interface ConnectorOptions {
 /** Addresses of each family that a connection tries. A name with a thousand would have each attempt knock at all. */
 const MOST_ADDRESSES = 8;
 
-/**
- * Makes connectors for undici. Every failure reaches the callback of a connector as an error that `toRequestError`
- * knows.
- */
-export function createConnectors(options: ConnectorOptions): ConnectionParts["createConnector"] {
+/** Opens a connection to an address that the guard lets pass. Every failure is an error that `toRequestError` knows. */
+export type OpenConnection = (target: buildConnector.Options) => Promise<Socket>;
+
+export function createOpenConnection(options: ConnectorOptions): OpenConnection {
   const { extraCa } = options;
   const secureContext = createSecureContext(
     extraCa === undefined ? {} : { ca: [...getCACertificates("default"), ...parseAuthorities(extraCa)] },
@@ -57,7 +56,7 @@ export function createConnectors(options: ConnectorOptions): ConnectionParts["cr
   const allowedOf = (addresses: readonly ResolvedAddress[], of: 4 | 6) =>
     addresses.filter(({ address, family }) => family === of && options.guard.allows(address)).slice(0, MOST_ADDRESSES);
 
-  async function open({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> {
+  return async ({ hostname, protocol, port }) => {
     const isSecure = protocol === "https:";
     const portNumber = port === "" ? (isSecure ? 443 : 80) : Number(port);
     if (!options.guard.allowsPort(portNumber)) {
@@ -75,8 +74,11 @@ export function createConnectors(options: ConnectorOptions): ConnectionParts["cr
       secureContext: isSecure ? secureContext : null,
     });
     return connected(socket, isSecure, options);
-  }
+  };
+}
 
+/** Makes connectors for undici. */
+export function createConnectors(open: OpenConnection): ConnectionParts["createConnector"] {
   return (budget) => (target, callback) => {
     open(target).then(
       (socket) => {

@@ -5,13 +5,21 @@
  */
 import { performance } from "node:perf_hooks";
 import type { Destination } from "@posthaste/core/config/destination";
+import type { RequestError } from "@posthaste/core/delivery/outcome";
 import type { Clock } from "@posthaste/core/time";
 import type { Registry } from "prom-client";
 import { type AddressRules, createAddressGuard } from "./address-guard.ts";
 import { Agents } from "./agents.ts";
 import { AnswerBudget } from "./answer-budget.ts";
 import { Attempt, type AttemptContext } from "./attempt.ts";
-import { createConnectors, type OpenSocket, openSocket } from "./connector.ts";
+import {
+  createConnectors,
+  createOpenConnection,
+  type OpenConnection,
+  type OpenSocket,
+  openSocket,
+} from "./connector.ts";
+import { toRequestError } from "./errors.ts";
 import { createSenderMetrics, createTestSenderMetrics } from "./metrics.ts";
 import type { AttemptListener, AttemptReport, UrlResult } from "./report.ts";
 import { deliveryHeaders, prepareDestination, type SigningSecret, shownHeaders, type Target } from "./request.ts";
@@ -105,6 +113,11 @@ export interface WebhookSender {
   attempt(request: AttemptRequest, listener: AttemptListener): void;
   /** Makes an attempt, waits for the end of every request, and returns the requests as they were sent. */
   test(request: TestRequest): Promise<readonly TestResult[]>;
+  /**
+   * Connects to the server of a URL as an attempt does, its TLS handshake included, and closes the connection. Nothing
+   * is sent. Returns the reason why an attempt would not get so far; null when it would.
+   */
+  reach(url: string): Promise<RequestError | null>;
   /** The number of requests that have begun and not ended. */
   readonly requestsInFlight: number;
   /** The number of connections that are open or being opened. */
@@ -130,6 +143,7 @@ class Sender implements WebhookSender {
   readonly #limits: SenderLimits;
   readonly #wheel: TimerWheel;
   readonly #agents: Agents;
+  readonly #open: OpenConnection;
   readonly #context: SendContext;
   readonly #attemptContext: AttemptContext;
   #inFlight = 0;
@@ -139,7 +153,7 @@ class Sender implements WebhookSender {
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     const { headersTimeoutMs, bodyTimeoutMs, bodyBytes, answerOverheadBytes, answerPieces } = this.#limits;
     this.#wheel = new TimerWheel(this.#clock, Math.max(headersTimeoutMs, bodyTimeoutMs));
-    const createConnector = createConnectors({
+    this.#open = createOpenConnection({
       guard: createAddressGuard(options),
       resolve: options.resolve ?? createResolve(),
       openSocket: options.openSocket ?? openSocket,
@@ -149,6 +163,7 @@ class Sender implements WebhookSender {
     });
     const answer = { overheadBytes: answerOverheadBytes, pieces: answerPieces };
     const createBudget = () => new AnswerBudget(answer, this.#clock);
+    const createConnector = createConnectors(this.#open);
     this.#agents = new Agents({ createBudget, createConnector }, this.#limits);
     this.#context = {
       agents: this.#agents,
@@ -215,6 +230,19 @@ class Sender implements WebhookSender {
       const shown = shownHeaders(own, [...fixedHeaders, ...headers]);
       return { ...result, answer: result.answer, headers: shown, body: text };
     });
+  }
+
+  async reach(url: string): Promise<RequestError | null> {
+    const { protocol, hostname, port } = new URL(url);
+    try {
+      // Undici names a literal of IPv6 without its brackets.
+      const socket = await this.#open({ protocol, hostname: hostname.replace(/^\[|\]$/g, ""), port, host: hostname });
+      // The end of the handshake is still to be written.
+      socket.destroySoon();
+      return null;
+    } catch (reason) {
+      return toRequestError(reason);
+    }
   }
 
   async close(): Promise<void> {

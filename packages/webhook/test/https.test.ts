@@ -52,6 +52,16 @@ describe("HTTPS", () => {
     expect(server.seen.serverNames).toEqual([NAME]);
   });
 
+  it("reaches that receiver without a byte of a request, and tells why it does not reach another", async () => {
+    const server = await useTlsServer(authority.issue({ commonName: NAME, names: [NAME] }));
+    const sender = useSender({ extraCa: authority.cert, resolve: toLoopback });
+    expect(await sender.reach(server.url)).toBeNull();
+    await expect.poll(() => server.seen).toMatchObject({ handshakes: 1, bytes: 0 });
+    expect(await useSender({ resolve: toLoopback }).reach(server.url)).toBe("tls_failure");
+    expect(await sender.reach(server.url.replace(NAME, "[::1]"))).toBe("address_refused");
+    expect(sender.openConnections).toBe(0);
+  });
+
   it("reads a long answer to its end, and leaves the connection to the next request", async () => {
     const issued = authority.issue({ commonName: NAME, names: [NAME] });
     const server = await useTlsServer(issued, {}, "x".repeat(60_000));

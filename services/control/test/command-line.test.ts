@@ -105,11 +105,11 @@ describe("the command line", () => {
     expect((await posthaste(["destinations", "remove", destination.id, "--yes"])).code).toBe(0);
     expect((await posthaste(["sources", "remove", source.id, "--yes"])).code).toBe(0);
     expect(await posthaste(["destinations", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });
-    // All is well, but that one broker keeps one copy and no process delivers.
+    // All is well, but that one broker keeps one copy and no process routes or delivers.
     await eventually(async () =>
       expect(await posthaste(["doctor"])).toMatchObject({
         code: 3,
-        stderr: "look at: replication (warning), settings (unknown)\n",
+        stderr: "look at: replication (warning), groups (wrong), settings (unknown)\n",
       }),
     );
     await receiver.close();

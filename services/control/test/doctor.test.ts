@@ -75,19 +75,28 @@ describe("GET /v1/doctor", () => {
       expect(await ask()).toMatchObject({
         ok: false,
         checks: [
-          ...["services", "topics"].map((name) => ({ name, state: "ok", findings: [] })),
+          ...["services", "tables", "brokers", "topics"].map((name) => ({ name, state: "ok", findings: [] })),
           {
             name: "replication",
             state: "warning",
             findings: [{ what: expect.stringMatching(/^The cluster has one/) }],
           },
-          { name: "schemas", state: "ok", findings: [] },
+          ...["registry", "schemas"].map((name) => ({ name, state: "ok", findings: [] })),
           {
-            name: "clock",
+            name: "clocks",
             state: "wrong",
             findings: [{ what: expect.stringMatching(/^The clock of router is 3\d{3} s behind/) }],
           },
-          ...["secretKeys", "lag", "losses", "settings"].map((name) => ({ name, state: "ok", findings: [] })),
+          { name: "keys", state: "ok", findings: [] },
+          // No router and no delivery runs here.
+          {
+            name: "groups",
+            state: "wrong",
+            findings: ["router", "delivery", "delivery.retry"].map((group) => ({
+              what: expect.stringMatching(new RegExp(`member of .*\\.${group}: nobody reads`)),
+            })),
+          },
+          ...["offsets", "lag", "losses", "settings"].map((name) => ({ name, state: "ok", findings: [] })),
         ],
         complete: true,
       });
@@ -97,7 +106,7 @@ describe("GET /v1/doctor", () => {
   it("names processes whose clock is ahead, and those with other settings that lack a topic", async () => {
     const nowMs = Date.now() + 10 * MINUTE_MS;
     await health.sayProcess("two", { retryDelaysMs: [10_000, 30_000], startedAtMs: nowMs }, nowMs);
-    await finds("clock", /^The clock of delivery two is (600|5\d\d) s ahead of control's/);
+    await finds("clocks", /^The clock of delivery two is (600|5\d\d) s ahead of control's/);
     expect((await check("settings")).findings).toMatchObject([
       {
         state: "warning",
@@ -113,7 +122,7 @@ describe("GET /v1/doctor", () => {
     const retryDelaysMs = [10_000, 70_000];
     await eventually(async () => {
       await health.sayProcess("late", { retryDelaysMs }, Date.now() - 3 * MINUTE_MS);
-      expect((await check("clock")).findings.map(({ what }) => what)).toContainEqual(
+      expect((await check("clocks")).findings.map(({ what }) => what)).toContainEqual(
         expect.stringMatching(/^The clock of delivery late is 18\d s behind control's/),
       );
       expect(JSON.stringify((await check("settings")).findings)).toContain("10000ms,70000ms at late");
@@ -159,12 +168,9 @@ describe("GET /v1/doctor", () => {
     const codec = createDestinationCodec(records, createSecretBox(parseSecretKeys(secretKey("lost"))));
     const sealed = codec.encode(testDestination("dst_sealed", { name: "Sealed" }));
     await topics.producer.send([{ topic: topics.names.destinationConfig, key: "dst_sealed", value: sealed }]);
-    await finds(
-      "secretKeys",
-      /^Secrets of Sealed \(dst_sealed\) are sealed with a key that control does not have: lost\.$/,
-    );
+    await finds("keys", /^Secrets of Sealed \(dst_sealed\) are sealed with a key that control does not have: lost\.$/);
     await health.say("one", "dst_sealed", { deferred: { unknown_key: 3 } });
-    await finds("secretKeys", /^A delivery process held deliveries for Sealed \(dst_sealed\) back/);
+    await finds("keys", /^A delivery process held deliveries for Sealed \(dst_sealed\) back/);
   });
 
   it("names a partition in which records wait and that nobody reads", async () => {
@@ -181,10 +187,10 @@ describe("GET /v1/doctor", () => {
   it("names a retry topic to which a broker wrote in the future", async () => {
     const { names, producer } = topics;
     await producer.send([{ topic: `${names.retryPrefix}10s`, key: "k", value: Buffer.from("x") }]);
-    expect((await check("clock")).findings.map(({ what }) => what)).not.toContainEqual(
+    expect((await check("clocks")).findings.map(({ what }) => what)).not.toContainEqual(
       expect.stringMatching(/^A broker/),
     );
     behindMs = 10 * MINUTE_MS;
-    await finds("clock", /^A broker's clock is ahead of control's: .*retry-10s has records from the future/);
+    await finds("clocks", /^A broker's clock is ahead of control's: .*retry-10s has records from the future/);
   });
 });

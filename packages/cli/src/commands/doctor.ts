@@ -6,25 +6,36 @@ import { type Entry, entriesOf, isEntry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT, type ExitCode } from "../exit-code.ts";
 
-/** Longer than control gives each of its checks. */
+/** Longer than control gives each of its checks, and the one of the receivers. */
 const EXTRA_MS = 5000;
+const REACH_EXTRA_MS = 65_000;
+
+interface Options {
+  readonly only?: string;
+  readonly reach?: true;
+}
 
 export function addDoctor(program: Command, perform: Perform): void {
   program
     .command("doctor")
     .description(
-      "topics, schemas, replication, clocks, secret keys, lag, losses, settings: what is wrong, and what to do; " +
+      "services, brokers, topics, schemas, groups, clocks, keys and more: what is wrong, and what to do; " +
         "without a token, whether every service is ready; ends with 3 when something is wrong",
     )
-    .action((_: object, command: Command) =>
+    .option("--only <checks>", "these checks alone, divided by commas: brokers,replication")
+    .option("--reach", "connect to the server of each destination too; nothing is sent")
+    .action((options: Options, command: Command) =>
       perform(command, async (context) => {
         const ready = await readinessOf(context);
         // Until it has read its tables control answers nothing else.
         const isServing = ready.every(([name, state]) => name !== "tables" || state === true);
-        return context.api.hasToken && isServing ? examine(context) : printReadiness(context, ready);
+        return context.api.hasToken && isServing ? examine(context, options) : printReadiness(context, ready);
       }),
     )
-    .addHelpText("after", examples(["posthaste doctor", "posthaste doctor --json --quiet"]));
+    .addHelpText(
+      "after",
+      examples(["posthaste doctor", "posthaste doctor --only brokers,replication", "posthaste doctor --json --quiet"]),
+    );
 }
 
 type Readiness = readonly (readonly [string, unknown])[];
@@ -48,8 +59,10 @@ function printReadiness({ printer }: Context, checks: Readiness): ExitCode {
   return missing.length === 0 ? EXIT.done : EXIT.no;
 }
 
-async function examine({ api, printer }: Context): Promise<ExitCode> {
-  const answer = await api.call("GET", "/v1/doctor", undefined, EXTRA_MS);
+async function examine({ api, printer }: Context, { only, reach }: Options): Promise<ExitCode> {
+  const query = new URLSearchParams({ ...(only === undefined ? {} : { only }), ...(reach ? { reach: "true" } : {}) });
+  const path = query.size === 0 ? "/v1/doctor" : `/v1/doctor?${query}`;
+  const answer = await api.call("GET", path, undefined, reach ? REACH_EXTRA_MS : EXTRA_MS);
   const checks = entriesOf(answer.checks);
   if (printer.isJson) printer.document(answer);
   else printer.lines(checks.flatMap(linesOf));

@@ -133,7 +133,7 @@ export interface Operations {
   "GET /v1/health/destinations/{id}": { params: { id: string }; query: {  }; body: undefined; answer: DestinationHealth };
   "GET /v1/destinations/{id}/series": { params: { id: string }; query: { metric?: "outcomes" | "latency" | "waiting"; since?: string; until?: string; step?: "1m" | "5m" | "15m" | "1h" }; body: undefined; answer: Series };
   "GET /v1/status": { params: {  }; query: {  }; body: undefined; answer: Status };
-  "GET /v1/doctor": { params: {  }; query: {  }; body: undefined; answer: Doctor };
+  "GET /v1/doctor": { params: {  }; query: { only?: string; reach?: "true" | "false" }; body: undefined; answer: Doctor };
   "POST /v1/topics/accept-loss": { params: {  }; query: {  }; body: AcceptLossInput; answer: AcceptedLosses };
   "GET /v1/audiences": { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; answer: AudiencePage };
   "POST /v1/audiences": { params: {  }; query: {  }; body: AudienceInput; answer: AudienceEntry };

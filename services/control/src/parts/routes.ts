@@ -22,7 +22,7 @@ import { liveDeliveryState } from "../delivery-log/events/live-delivery-state.ts
 import { openEvents } from "../delivery-log/events/open-events.ts";
 import { liveRoutes } from "../delivery-log/live/live-routes.ts";
 import { createOpenFeeds } from "../delivery-log/live/live-topics.ts";
-import { configuredTopics, type Doctor, openDoctor } from "../health/doctor/open-doctor.ts";
+import { configuredTopics, type OpenedDoctor, openDoctor } from "../health/doctor/open-doctor.ts";
 import type { Parts } from "./parts.ts";
 
 export interface RoutesOptions {
@@ -33,17 +33,23 @@ export interface RoutesOptions {
 }
 
 /** Puts the doctor together from the parts. */
-export function openDoctorOf(parts: Parts, { config, clock, readiness }: RoutesOptions): Doctor {
-  const { connection, names, destinations, health, losses } = parts;
+export function openDoctorOf(parts: Parts, { config, clock, readiness }: RoutesOptions): OpenedDoctor {
+  const { connection, names, destinations, health, losses, sender } = parts;
   return openDoctor({
     ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth, losses },
     ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
-    reported: configuredTopics(config),
+    ...{ reported: configuredTopics(config), reach: (url) => sender.reach(url) },
+    // A user of the brokers has grants for its own topics and groups alone (SECURITY.md).
+    asksBrokers: config.KAFKA_SASL_MECHANISM === undefined && config.KAFKA_TLS_CERT_FILE === undefined,
   });
 }
 
 /** Resolves when the codecs that the routes of events need are open. */
-export async function openRoutes(parts: Parts, doctor: Doctor, options: RoutesOptions): Promise<readonly Route[]> {
+export async function openRoutes(
+  parts: Parts,
+  doctor: OpenedDoctor,
+  options: RoutesOptions,
+): Promise<readonly Route[]> {
   const { config, clock, readiness } = options;
   const { sources, destinations, readModel, deadLetters, replays, health } = parts;
   const { suppressed } = parts.deletions;

@@ -16,6 +16,8 @@ export interface Finding {
 
 export interface Check {
   readonly name: string;
+  /** How long a look may take, in ms; 8 s by default. */
+  readonly timeoutMs?: number;
   /** Resolves with no finding where all is well. Where it rejects, the check's state is `unknown`. */
   readonly look: () => Promise<readonly Finding[]> | readonly Finding[];
 }
@@ -30,8 +32,8 @@ export interface CheckResult {
 const LOOK_TIMEOUT_MS = 8000;
 
 /** Never rejects. */
-export async function runCheck({ name, look }: Check): Promise<CheckResult> {
-  const findings = await withDeadline((async () => look())(), LOOK_TIMEOUT_MS, "what was asked").catch(unknown);
+export async function runCheck({ name, look, timeoutMs = LOOK_TIMEOUT_MS }: Check): Promise<CheckResult> {
+  const findings = await withDeadline((async () => look())(), timeoutMs, "what was asked").catch(unknown);
   const worst = Math.max(0, ...findings.map(({ state }) => CHECK_STATES.indexOf(state)));
   return { name, state: CHECK_STATES[worst] ?? "unknown", findings };
 }

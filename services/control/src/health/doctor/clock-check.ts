@@ -19,7 +19,7 @@ export interface ClockParts {
 
 export function clockCheck({ nowMs, services, processes, topicsFrom }: ClockParts): Check {
   return {
-    name: "clock",
+    name: "clocks",
     look: async () => {
       const [aheads, future] = await Promise.all([
         Promise.all(services.map(async ({ name, url }) => ({ name, aheadMs: await clockAhead(url, nowMs) }))),

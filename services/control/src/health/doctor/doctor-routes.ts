@@ -2,6 +2,7 @@
 
 import type { Freshness } from "@posthaste/core/freshness";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
+import { invalidInput } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
@@ -27,28 +28,58 @@ const doctorAnswer = z.object({
   ...freshness,
 });
 
-/** The results of all checks. */
-export type LookAround = () => Promise<readonly CheckResult[]>;
-
-/**
- * A caller who asks while a round of checks runs gets the answer of the next round: a hundred callers at once cost two
- * rounds.
- */
-export function createLookAround(checks: readonly Check[]): LookAround {
-  return singleFlight(() => Promise.all(checks.map(runCheck)));
+export interface Doctor {
+  /** The names of the checks, in the order of the answer. */
+  readonly names: readonly string[];
+  /** The results of the named checks; without names, of all but those on request. */
+  readonly lookAround: (only?: readonly string[]) => Promise<readonly CheckResult[]>;
 }
 
-export function doctorRoutes(lookAround: LookAround, fresh: () => Freshness): readonly Route[] {
+/**
+ * `onRequest`: checks that run where they are named alone. A caller who asks while a check runs gets the answer of its
+ * next run: a hundred callers at once cost two runs of each.
+ */
+export function createDoctor(checks: readonly Check[], onRequest: readonly Check[] = []): Doctor {
+  const runs = new Map([...checks, ...onRequest].map((check) => [check.name, singleFlight(() => runCheck(check))]));
+  const usual = checks.map(({ name }) => name);
+  const names = [...runs.keys()];
+  return {
+    names,
+    lookAround: (only = usual) =>
+      Promise.all(names.flatMap((name) => (only.includes(name) ? (runs.get(name)?.() ?? []) : []))),
+  };
+}
+
+/** The check of the receivers, which connects to them. */
+const REACH = "reach";
+
+const query = z.strictObject({
+  only: z.string().optional().describe("Names of checks, divided by commas; the others are left out."),
+  reach: z
+    .enum(["true", "false"], "expected true or false")
+    .default("false")
+    .describe("true: connects to every URL of every destination that is switched on, and sends nothing."),
+});
+
+export function doctorRoutes({ names, lookAround }: Doctor, fresh: () => Freshness): readonly Route[] {
+  const usual = names.filter((name) => name !== REACH);
   return [
     defineRoute({
       method: "GET",
       path: "/v1/doctor",
       operation: "getDoctor",
-      summary:
-        "Topics, schemas, replication, clocks, secret keys, lag, losses and settings: what is wrong, and what to do",
+      summary: "Services, brokers, topics, schemas, groups, clocks, keys and more: what is wrong, and what to do",
+      query,
       answer: { status: 200, description: "What was found just now.", body: { name: "Doctor", schema: doctorAnswer } },
-      handle: async () => {
-        const results = await lookAround();
+      handle: async ({ query: { only, reach } }) => {
+        const named = only?.split(",").map((name) => name.trim()) ?? usual;
+        const unknown = named.filter((name) => !names.includes(name));
+        if (unknown.length > 0) {
+          throw invalidInput([
+            { path: "only", message: `no check is named ${unknown.join(", ")}; there are ${names.join(", ")}` },
+          ]);
+        }
+        const results = await lookAround(reach === "true" ? [...named, REACH] : named);
         const ok = results.every(({ state }) => state === "ok" || state === "warning");
         const reported = results.map((result) => ({ ...result, findings: [...result.findings] }));
         return { ok, checks: reported, ...freshAnswer(fresh()) };

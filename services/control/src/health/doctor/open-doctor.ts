@@ -4,20 +4,30 @@ import { SCHEMA_NAMES, type SchemaName, type TopicNames } from "@posthaste/contr
 import type { Destination } from "@posthaste/core/config/destination";
 import type { Clock } from "@posthaste/core/time";
 import type { Route } from "@posthaste/http-kit/route";
+import { createRegistryState } from "@posthaste/kafka/codec/registry-state";
 import { createSchemaState, type SchemaState, type SchemaStateOptions } from "@posthaste/kafka/codec/schema-state";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { readBrokerSettings } from "@posthaste/kafka/topics/broker-settings";
+import { readGroupMembers } from "@posthaste/kafka/topics/group-members";
 import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import type { Readiness } from "@posthaste/runtime/admin-server";
+import type { WebhookSender } from "@posthaste/webhook/sender";
 import { type Loss, lossInWords } from "../../operations/losses/find-losses.ts";
 import type { Losses } from "../../operations/losses/open-losses.ts";
 import type { StalledPartition } from "../health/lag-watch.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
+import { brokerCheck, FAILOVER_SETTINGS } from "./broker-check.ts";
 import type { Check, Finding } from "./check.ts";
 import { clockCheck } from "./clock-check.ts";
 import { createClusterLook, retryTopicsFrom } from "./cluster-look.ts";
-import { createLookAround, doctorRoutes, type LookAround } from "./doctor-routes.ts";
+import { createDoctor, type Doctor, doctorRoutes } from "./doctor-routes.ts";
+import { groupCheck, offsetCheck } from "./group-check.ts";
+import { groupTopics, readCommitted, toReadGroups } from "./group-topics.ts";
+import { reachCheck } from "./reach-check.ts";
+import { registryCheck } from "./registry-check.ts";
 import { replicationFindings } from "./replication-check.ts";
 import { secretKeyCheck } from "./secret-key-check.ts";
+import { serviceCheck, tableCheck } from "./service-check.ts";
 import type { ServiceAddress } from "./service-readiness.ts";
 import { settingsCheck } from "./settings-check.ts";
 import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
@@ -57,6 +67,9 @@ export interface OpenDoctorOptions {
   readonly registry: Omit<SchemaStateOptions, "names">;
   readonly reported: ConfiguredTopics;
   readonly losses: Pick<Losses, "find">;
+  readonly reach: WebhookSender["reach"];
+  /** False where the brokers would deny their settings, which takes a grant for the cluster as a whole. */
+  readonly asksBrokers: boolean;
 }
 
 /**
@@ -70,19 +83,35 @@ export function configuredTopics(config: ConfiguredSettings): ConfiguredTopics {
   };
 }
 
-export interface Doctor {
+export interface OpenedDoctor extends Doctor {
   readonly routes: readonly Route[];
-  readonly lookAround: LookAround;
 }
 
-export function openDoctor(options: OpenDoctorOptions): Doctor {
-  const { connection, names, clock, destinations, reportedHealth, readiness, services, registry, reported } = options;
+export function openDoctor(options: OpenDoctorOptions): OpenedDoctor {
+  const {
+    connection,
+    names,
+    clock,
+    destinations,
+    reportedHealth,
+    readiness,
+    services,
+    registry,
+    reported,
+    asksBrokers,
+  } = options;
   const { book, flow, clocks, fresh } = reportedHealth;
   const processes = () => book.processes();
   const retryDelays = () => processes().flatMap(({ retryDelaysMs }) => retryDelaysMs);
   const cluster = createClusterLook(connection, names, retryDelays);
-  const lookAround = createLookAround([
+  const checks = [
     serviceCheck(readiness),
+    tableCheck(readiness),
+    brokerCheck({
+      state: () => connection.brokersState(),
+      unresponsive: () => connection.unresponsiveBrokers(),
+      settings: async () => (asksBrokers ? readBrokerSettings(connection, [...FAILOVER_SETTINGS.keys()]) : []),
+    }),
     {
       name: "topics",
       look: async () =>
@@ -95,6 +124,7 @@ export function openDoctor(options: OpenDoctorOptions): Doctor {
         return replicationFindings(topics, brokers);
       },
     },
+    registryCheck(createRegistryState({ ...registry, names })),
     schemaCheck(createSchemaState({ ...registry, names })),
     clockCheck({
       nowMs: clock.nowMs,
@@ -103,11 +133,21 @@ export function openDoctor(options: OpenDoctorOptions): Doctor {
       topicsFrom: (atMs) => retryTopicsFrom(connection, names, atMs),
     }),
     secretKeyCheck({ destinations: () => destinations.values(), saidOf: (id) => book.of(id) }),
+    groupCheck({
+      groups: async () => toReadGroups(await groupTopics(connection, names), (await cluster()).topics),
+      members: (groupIds) => readGroupMembers(connection, groupIds),
+    }),
+    offsetCheck(
+      async () => readCommitted(connection, await groupTopics(connection, names)),
+      [names.deliveryGroup, names.retryGroup],
+    ),
     lagCheck(() => flow.stalled()),
     lossCheck(options.losses.find),
     settingsCheck(processes),
-  ]);
-  return { lookAround, routes: doctorRoutes(lookAround, fresh) };
+  ];
+  const reach = reachCheck({ destinations: () => destinations.values(), reach: options.reach });
+  const doctor = createDoctor(checks, [reach]);
+  return { ...doctor, routes: doctorRoutes(doctor, fresh) };
 }
 
 /** Checks that the consumer groups make progress on the records before them. */
@@ -149,30 +189,4 @@ function schemaCheck(lookUp: (schema: SchemaName) => Promise<SchemaState>): Chec
       return states.flatMap(([schema, state]) => FINDINGS[state](schema));
     },
   };
-}
-
-/** Checks that every service says it is ready. */
-function serviceCheck(readiness: () => Promise<Readiness>): Check {
-  return {
-    name: "services",
-    look: async () =>
-      Object.entries(await readiness()).flatMap(([name, missing]) =>
-        missing === true
-          ? []
-          : [
-              {
-                state: "wrong",
-                what: `${name} is not ready: ${missing}.`,
-                remedy: remedyOf(name, missing),
-              },
-            ],
-      ),
-  };
-}
-
-function remedyOf(name: string, missing: string): string {
-  if (name === "deliveryLog") return "Free or mend the disk of POSTHASTE_CONTROL_DATA_DIR: it goes on by itself.";
-  return missing === "does not answer"
-    ? `Start ${name}, or name the address of its /readyz in POSTHASTE_READY_URLS of control.`
-    : `Mend what it lacks, or wait: the log of ${name} says more.`;
 }

@@ -11,7 +11,7 @@ export interface SecretKeyParts {
 
 export function secretKeyCheck({ destinations, saidOf }: SecretKeyParts): Check {
   return {
-    name: "secretKeys",
+    name: "keys",
     look: () => {
       const all = [...destinations()];
       const lacking = all.flatMap(({ missingKeyIds, ...destination }) =>

@@ -17,7 +17,7 @@ const found = (...states: readonly Finding["state"][]): CheckResult => ({
   findings: states.map((state) => ({ state, what: "It is so.", remedy: "Mend it." })),
 });
 
-it("counts the faults and warnings of each check at once and once a minute, until it ends", async () => {
+it("counts the faults and warnings of each check once a minute, first a minute from the start, until it ends", async () => {
   const registry = new Registry();
   const labelNames: ("check" | "severity")[] = ["check", "severity"];
   const findings = new Gauge({ name: "findings", help: "For this test.", labelNames, registers: [registry] });
@@ -25,7 +25,9 @@ it("counts the faults and warnings of each check at once and once a minute, unti
   let looks = 0;
   const end = watchDoctor(async () => [rounds[looks++] ?? found()], findings);
   const counted = async () => (await registry.metrics()).match(/(?<=severity=)"\w+"} \d/g);
-  await vi.advanceTimersByTimeAsync(0);
+  await vi.advanceTimersByTimeAsync(59_999);
+  expect(looks).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
   expect(await counted()).toEqual(['"fault"} 1', '"warning"} 2']);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await counted()).toEqual(['"fault"} 0', '"warning"} 1']);

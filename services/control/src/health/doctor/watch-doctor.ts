@@ -1,11 +1,14 @@
-/** The doctor's findings as a metric: it looks around once a minute, whoever asks beside. */
+/** The doctor's findings as a metric: it looks around once a minute, first when control has run for one. */
 import type { Gauge } from "prom-client";
-import type { LookAround } from "./doctor-routes.ts";
+import type { Doctor } from "./doctor-routes.ts";
 
 const EVERY_MS = 60_000;
 
-/** Begins to look, and returns the function that ends it. A round that goes on is not begun again. */
-export function watchDoctor(lookAround: LookAround, findings: Gauge<"check" | "severity">): () => void {
+/**
+ * Begins to look a minute from now: a start has work enough, and other services may be starting too. Returns the
+ * function that ends it. A round that goes on is not begun again.
+ */
+export function watchDoctor(lookAround: Doctor["lookAround"], findings: Gauge<"check" | "severity">): () => void {
   let isLooking = false;
   const look = async (): Promise<void> => {
     if (isLooking) return;
@@ -19,6 +22,5 @@ export function watchDoctor(lookAround: LookAround, findings: Gauge<"check" | "s
   };
   const timer = setInterval(() => void look(), EVERY_MS);
   timer.unref();
-  void look();
   return () => clearInterval(timer);
 }
