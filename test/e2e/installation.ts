@@ -32,11 +32,13 @@ export interface InstallationOptions {
   readonly secured?: boolean;
   /** The folder of the run (global-setup.ts) that removes its data and its topics, where nobody closes it. */
   readonly runFolder?: string | undefined;
+  /** The folder of another release's sources, whose services run. */
+  readonly sources?: string;
 }
 
 /** Starts it; resolves when every service is ready. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
-  const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined, runFolder } = options;
+  const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined, runFolder, sources } = options;
   const prefix = runFolder ? topicPrefixOf(runFolder) + randomBytes(6).toString("hex") : uniqueName("e2e");
   // A benchmark measures a disk.
   const parent = runFolder ?? (longLived ? tmpdir() : scratchFolder(process.env));
@@ -55,6 +57,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     // Under vitest's NODE_ENV kafkajs takes other retries than in production.
     env: { ...process.env, NODE_ENV: undefined },
     settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
+    sources,
     log: () => {},
     onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
   }).catch(async (error: unknown) => {

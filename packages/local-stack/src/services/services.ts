@@ -5,7 +5,8 @@ import { GuardedProcess } from "../process/guarded-process.ts";
 import type { StackProcess } from "../process/stack-process.ts";
 import type { KafkaLogins } from "./kafka-logins.ts";
 
-const root = fileURLToPath(new URL("../../../../", import.meta.url));
+/** The folder of this release's sources. */
+export const SOURCES = fileURLToPath(new URL("../../../../", import.meta.url));
 
 export const SERVICE_NAMES = ["ingest", "router", "delivery", "control"] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
@@ -50,6 +51,8 @@ export interface ServicesOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where Kafka authenticates its clients: the login of each process. */
   readonly logins?: KafkaLogins | undefined;
+  /** The folder of the sources that run, for tests of another release. Default: this release's. */
+  readonly sources?: string | undefined;
   readonly onUnexpectedExit: (name: string, reason: string) => void;
 }
 
@@ -100,7 +103,7 @@ export function prepareService(name: ServiceName, options: ServicesOptions): Sta
   return new GuardedProcess({
     name,
     command: process.execPath,
-    args: [...nodeFlagsOf(name), join(root, "services", name, "src/main.ts")],
+    args: [...nodeFlagsOf(name), join(options.sources ?? SOURCES, "services", name, "src/main.ts")],
     env: serviceEnvironment(name, options),
     logFile: join(options.dataDir, `${name}.log`),
     isReady: async () => (await fetch(`${adminUrl(options.ports, name)}/healthz`)).ok && (await isReady(name, options)),

@@ -4,15 +4,15 @@
  * The program waits for brokers and a registry that do not answer yet, and says so in its log. The lines of its log are
  * passed on while it runs, so that people who wait know the reason.
  */
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { spawnGuarded } from "../process/guarded-spawn.ts";
 import { StackError } from "../process/stack-error.ts";
-import { NODE_FLAGS, type ServicesOptions, withoutSecrets } from "./services.ts";
+import { NODE_FLAGS, type ServicesOptions, SOURCES, withoutSecrets } from "./services.ts";
 
-const programFile = fileURLToPath(new URL("../../../../services/control/src/topics-main.ts", import.meta.url));
+const PROGRAM = "services/control/src/topics-main.ts";
 
-export type TopicsOptions = Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins">;
+export type TopicsOptions = Pick<ServicesOptions, "brokers" | "schemaRegistry" | "env" | "logins" | "sources">;
 
 export interface TopicsProgram {
   readonly args: readonly string[];
@@ -22,7 +22,7 @@ export interface TopicsProgram {
 /** Returns the program's arguments and environment. */
 export function topicsProgram(options: TopicsOptions): TopicsProgram {
   return {
-    args: [...NODE_FLAGS, programFile],
+    args: [...NODE_FLAGS, join(options.sources ?? SOURCES, PROGRAM)],
     env: {
       ...withoutSecrets(options.env),
       KAFKA_BROKERS: options.brokers.join(","),

@@ -35,6 +35,8 @@ export interface SystemOptions extends LocalStackOptions {
   readonly secretKeys: string;
   /** `POSTHASTE_…` settings of the services beside this file's own. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder of another release's sources, whose services run. */
+  readonly sources?: string | undefined;
 }
 
 /** Each port is by default the port of the service's own process, in whose place another may stand. */
@@ -44,6 +46,8 @@ export interface AnotherOptions {
   readonly controlPort?: number;
   /** `POSTHASTE_…` settings beside the settings of the service's own process. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder of the sources; by default the system's own. */
+  readonly sources?: string;
 }
 
 export interface System {
@@ -58,8 +62,8 @@ export interface System {
   readonly process: (name: string) => StackProcess;
   /** Returns another process of a service. It is not started yet and not among `processes`: the caller ends it. */
   readonly another: (name: ServiceName, options: AnotherOptions) => StackProcess;
-  /** Runs the program that makes the topics once more, with these settings beside its own. */
-  readonly makeTopics: (settings: Readonly<Record<string, string>>) => Promise<void>;
+  /** Runs the program that makes the topics once more, with these settings beside its own, of these sources. */
+  readonly makeTopics: (settings: Readonly<Record<string, string>>, sources?: string) => Promise<void>;
   /** Ends all of it within about `deadlineMs`. */
   readonly stop: (deadlineMs?: number) => Promise<void>;
 }
@@ -96,12 +100,12 @@ export async function startSystem(options: SystemOptions): Promise<System> {
 
 /** Returns the options of the services, with the addresses of the stack. */
 function servicesOf(stack: LocalStack, options: SystemOptions): ServicesOptions {
-  const { ports, adminToken, secretKeys, dataDir, onUnexpectedExit = () => {} } = options;
+  const { ports, adminToken, secretKeys, dataDir, sources, onUnexpectedExit = () => {} } = options;
   const given = { ...options.env, ...options.settings };
   return {
     brokers: stack.brokers,
     schemaRegistry: stack.schemaRegistry,
-    ...{ ports, adminToken, secretKeys, dataDir, onUnexpectedExit },
+    ...{ ports, adminToken, secretKeys, dataDir, sources, onUnexpectedExit },
     // The services of a stack of our own get none of the settings that are for another stack.
     env: stack.processes.length > 0 ? withoutKafkaSettings(given) : given,
     logins: stack.secured ? loginsOf(dataDir, stack.secured.authorityFile) : undefined,
@@ -116,7 +120,7 @@ interface Started {
 }
 
 function toSystem({ stack, services, serviceOptions, log }: Started): System {
-  const { ports, env } = serviceOptions;
+  const { ports, env, sources: own } = serviceOptions;
   const processes = [...stack.processes, ...services];
   return {
     stack,
@@ -135,12 +139,13 @@ function toSystem({ stack, services, serviceOptions, log }: Started): System {
       if (!found) throw new Error(`no process ${name}; there are ${processes.map((each) => each.name).join(", ")}`);
       return found;
     },
-    another: (name, { adminPort = ports.admin[name], controlPort = ports.control, settings = {} }) => {
+    another: (name, { adminPort = ports.admin[name], controlPort = ports.control, settings = {}, sources = own }) => {
       const admin = { ...ports.admin, [name]: adminPort };
-      const others = { ports: { ...ports, control: controlPort, admin }, env: { ...env, ...settings } };
+      const others = { ports: { ...ports, control: controlPort, admin }, env: { ...env, ...settings }, sources };
       return prepareService(name, { ...serviceOptions, ...others });
     },
-    makeTopics: (settings) => runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings } }), log),
+    makeTopics: (settings, sources = own) =>
+      runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings }, sources }), log),
     stop: async (deadlineMs = 12_000) => {
       await Promise.all(services.map((each) => each.stop(Math.round(deadlineMs * 0.6))));
       await stack.stop(Math.round(deadlineMs * 0.2));
