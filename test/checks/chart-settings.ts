@@ -10,6 +10,7 @@ import { deliverySettings } from "@posthaste/delivery/config";
 import { ingestSettings } from "@posthaste/ingest/config";
 import { routerSettings } from "@posthaste/router/config";
 import { frameSettings } from "@posthaste/runtime/run-service";
+import { traceSettings } from "@posthaste/runtime/trace-settings";
 
 export const CHART_SCHEMA = fileURLToPath(new URL("../../deploy/helm/posthaste/values.schema.json", import.meta.url));
 
@@ -25,7 +26,8 @@ const namesOf = (settings: object): readonly string[] =>
 
 /** Of these names and of those that every service has. */
 function settingsSchema(names: readonly string[]): Schema {
-  const all = [...new Set([...names, ...namesOf(frameSettings)])].filter((name) => !OF_CHART.test(name)).sort();
+  const ofAll = [...namesOf(frameSettings), ...namesOf(traceSettings)];
+  const all = [...new Set([...names, ...ofAll])].filter((name) => !OF_CHART.test(name)).sort();
   return {
     type: "object",
     additionalProperties: false,

@@ -5,6 +5,8 @@
  *
  * An engine's output is held to the topic's content as our own reader reads it. On a busy machine some have another
  * reason than the meant one: a refused one has the reason `window_expired` where nothing came back in time.
+ *
+ * The installation has traces, so that the same run shows theirs.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -15,6 +17,7 @@ import { promisify } from "node:util";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { KCAT, provideProgram } from "@posthaste/testkit/debian-program";
 import { eventually } from "@posthaste/testkit/eventually";
+import { startOtlpReceiver } from "@posthaste/testkit/otlp-receiver";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../faults/form.ts";
 import { sendBatch } from "./calls.ts";
@@ -35,6 +38,7 @@ import { blocksUnder } from "./page-blocks.ts";
 import { providePython } from "./python.ts";
 import { countRecords } from "./read-topic.ts";
 import { createRoute, type Route } from "./route.ts";
+import { expectReplaysTraced, expectTraced } from "./traced-deliveries.ts";
 import { installation, receiver, useOwnInstallation } from "./use-installation.ts";
 
 const PAGE = "docs/dead-letters.md";
@@ -62,8 +66,16 @@ let expired: Route;
 let deadLetters: readonly DeadLetter[];
 let folder: string;
 
+const collector = await startOtlpReceiver();
+const TRACES = {
+  POSTHASTE_TRACES: "true",
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  OTEL_BSP_SCHEDULE_DELAY: "200",
+  OTEL_BSP_MAX_QUEUE_SIZE: "100000",
+};
+
 // Four hours in ten seconds.
-useOwnInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,1s,2s", POSTHASTE_RETRY_WINDOW: "10s" } });
+useOwnInstallation({ settings: { POSTHASTE_RETRY_SCHEDULE: "1s,1s,2s", POSTHASTE_RETRY_WINDOW: "10s", ...TRACES } });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "posthaste-examples-"));
@@ -91,7 +103,10 @@ beforeAll(async () => {
   deadLetters = await stored();
 }, 600_000);
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await collector.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 it("every event of a receiver that refuses, or fails for the window, has a dead letter that says why", () => {
   for (const [{ destinationId, path }, status] of [
@@ -190,6 +205,22 @@ describe.runIf(isLong)("in Java", () => {
       ]);
       expect(history).toContain(`"status": ${deadLetter?.history.at(-1)?.urls[0]?.status}`);
     }
+  });
+});
+
+describe("a trace", () => {
+  it("leads from each call to each of its attempts, and has no URL, body or secret", async () => {
+    await eventually(() => expectTraced(collector.spans, deadLetters), { timeoutMs: 30_000 });
+    const sent = collector.requests.join("\n");
+    const known = [receiver.url, "user-of-", refused.writeKey, refused.sharedSecret, expired.sharedSecret];
+    expect(known.filter((text) => sent.includes(text))).toEqual([]);
+  });
+
+  it("begins with a replay, and links to the one before", async () => {
+    const { destinationId } = expired;
+    await installation.control.call("POST", "/v1/replays", { destinationId });
+    const ofExpired = deadLetters.filter((each) => each.destinationId === destinationId);
+    await eventually(() => expectReplaysTraced(collector.spans, ofExpired.length), { timeoutMs: 30_000 });
   });
 });
 

@@ -28,6 +28,8 @@ import type { RunState, SkipCause } from "@posthaste/core/replay/replay";
 import type { PlannedRange, ReplayPlan } from "@posthaste/core/replay/replay-plan";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer, type OutgoingRecord, type Producer } from "@posthaste/kafka/producer/producer";
+import type { Traces } from "@posthaste/runtime/traces";
+import { tracedAgain } from "./again-span.ts";
 import type { DeadLetterJudge } from "./dead-letter-judge.ts";
 import { type DeadLetterBatch, type FoundDeadLetter, readDeadLetters } from "./dead-letter-reader.ts";
 import { type DeadLetterTest, meantBy } from "./plan-dead-letters.ts";
@@ -60,6 +62,8 @@ export interface ReplayRunOptions extends RunProgressOptions {
   readonly onReplayed?: (deliveries: number) => void;
   /** Whether each URL of this destination is retried on its own. */
   readonly settlesEach: (destinationId: string) => boolean;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
 }
 
 /**
@@ -240,13 +244,18 @@ class ReplayRun {
   }
 
   /** Z1. Under `settle: each` only the URLs that are dead are owed. */
-  #toDelivery({ deadLetter, record: { topic, partition, offset, key } }: FoundDeadLetter): OutgoingRecord {
-    const { names, deliveries, settlesEach } = this.#options;
-    const { destinationId, lastAttempt } = deadLetter;
+  #toDelivery({ deadLetter, record }: FoundDeadLetter): OutgoingRecord {
+    const { names, deliveries, settlesEach, traces } = this.#options;
+    const { topic, partition, offset, key } = record;
+    const { destinationId, messageId, lastAttempt } = deadLetter;
+    const replayId = this.#parts.id;
     const urls = settlesEach(destinationId) && lastAttempt.length > 0 ? lastAttempt.map(({ url }) => url) : null;
-    const terms = { replayId: this.#parts.id, from: `${topic}/${partition}/${offset}`, urls };
+    const terms = { replayId, from: `${topic}/${partition}/${offset}`, urls };
     const value = deliveries.encode(replayedDelivery(deadLetter));
-    return { topic: names.deliveries, key, value, headers: encodeProgress(replayedProgress(deadLetter, terms)) };
+    const headers = encodeProgress(replayedProgress(deadLetter, terms));
+    const again = { topic: names.deliveries, key, value, headers };
+    if (traces === undefined) return again;
+    return tracedAgain(traces, again, { name: "replay", from: record, replayId, destinationId, messageId });
   }
 
   /**

@@ -14,6 +14,7 @@
  * SV4  With POSTHASTE_STOP_ON_STDIN_CLOSE, the end of standard input stops the service, so that a child never outlives
  *      its parent.
  * SV5  While it starts, `/readyz` gives the process's last warning, with the reason: the process waits for that.
+ * SV6  Without `POSTHASTE_TRACES` OpenTelemetry's SDK is not loaded, and none of its settings is read.
  */
 import type { Registry } from "prom-client";
 import { z } from "zod";
@@ -22,6 +23,8 @@ import { ConfigError, flag, port, readConfig } from "./config.ts";
 import { createLogger, LOG_LEVELS, type Logger } from "./logger.ts";
 import { createMetricsRegistry, gaugeReadiness } from "./metrics-registry.ts";
 import { redactText } from "./redact-text.ts";
+import { traceSettings } from "./traces/trace-settings.ts";
+import type { Traces } from "./traces/traces.ts";
 
 /** How long a clean stop may drain requests in flight; the local command promises 15 s for its whole end. */
 const STOP_DEADLINE_MS = 12_000;
@@ -33,6 +36,7 @@ export const frameSettings = z.object({
   /** The port of this process's `/metrics`. */
   POSTHASTE_ADMIN_PORT: port().default(0),
   POSTHASTE_STOP_ON_STDIN_CLOSE: flag().default(false),
+  POSTHASTE_TRACES: flag().default(false),
 });
 
 /** The argument of a service's `start`. */
@@ -42,6 +46,8 @@ export interface ServiceContext<Config> {
   readonly host: string;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
   /** Ends the process with code 1 and logs the reason, when the service cannot go on, as after a stalled group (C7). */
   readonly fail: (reason: Error) => void;
 }
@@ -70,9 +76,10 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     process.stderr.write(`${name}: ${read.message}\n`);
     process.exit(2);
   }
-  const { frame, config } = read;
+  const { frame, config, ofTraces } = read;
   const logger = createLogger({ service: name, level: frame.POSTHASTE_LOG_LEVEL });
   const registry = createMetricsRegistry({ service: name, version });
+  const traces = ofTraces && (await loadTraces()).openTraces({ ...ofTraces, service: name, version, log: logger });
   const waits = noteWaits(logger);
   let running: RunningService | undefined;
   let ending = false;
@@ -106,6 +113,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
     }, STOP_DEADLINE_MS).unref();
     const stopped = async () => {
       await running?.stop();
+      await traces?.close();
       await admin?.close();
       logger.info({ event: "service_stopped" });
       process.exit(0);
@@ -121,12 +129,16 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
 
   logger.info({ event: "service_starting", version, admin: admin?.url });
   try {
-    running = await definition.start({ config, host: frame.POSTHASTE_HOST, logger: waits.logger, registry, fail });
+    const parts = { logger: waits.logger, registry, traces, fail };
+    running = await definition.start({ config, host: frame.POSTHASTE_HOST, ...parts });
     logger.info({ event: "service_started" });
   } catch (error) {
     fail(error);
   }
 }
+
+/** SV6. */
+const loadTraces = () => import("./traces/traces.ts");
 
 /** Makes a logger of which the last warning can be asked for (SV5). */
 function noteWaits(logger: Logger): { readonly logger: Logger; readonly state: () => string } {
@@ -144,7 +156,9 @@ function noteWaits(logger: Logger): { readonly logger: Logger; readonly state: (
 
 function readSettings<Schema extends z.ZodObject>(settings: Schema) {
   try {
-    return { frame: readConfig(frameSettings, process.env), config: readConfig(settings, process.env) };
+    const frame = readConfig(frameSettings, process.env);
+    const ofTraces = frame.POSTHASTE_TRACES ? { settings: readConfig(traceSettings, process.env) } : undefined;
+    return { frame, config: readConfig(settings, process.env), ofTraces };
   } catch (error) {
     if (error instanceof ConfigError) return error;
     throw error;

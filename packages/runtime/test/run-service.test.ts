@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { startOtlpReceiver } from "@posthaste/testkit/otlp-receiver";
 import { afterEach, expect, it } from "vitest";
 
 const script = fileURLToPath(new URL("./example-service.ts", import.meta.url));
@@ -78,3 +79,28 @@ it("SV5: a service that waits for something to start says so where its readiness
     { ready: false, checks: { running: "starting: trying on (it answers with more than it may)" } },
   ]);
 });
+
+it("SV6: traces are off by default, and what other programs set for theirs stops no start", async () => {
+  const service = run({ OTEL_TRACES_SAMPLER: "perhaps" });
+  await service.says("started");
+  const traced = run({ OTEL_TRACES_SAMPLER: "perhaps", POSTHASTE_TRACES: "true" });
+  expect(await traced.exited).toBe(2);
+  expect(traced.output.stderr).toContain("OTEL_TRACES_SAMPLER");
+});
+
+/** With traces, which wait for the collector longer than a stop may take. */
+const TRACES = { POSTHASTE_TRACES: "true", OTEL_EXPORTER_OTLP_TIMEOUT: "60000", OTEL_BSP_EXPORT_TIMEOUT: "60000" };
+
+it.each([undefined, "hang"] as const)(
+  "TX3: with traces, the spans are sent at the stop (collector: %s)",
+  async (fault) => {
+    const collector = await startOtlpReceiver(fault === undefined ? {} : { fault });
+    const service = run({ ...TRACES, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    await service.says("started");
+    service.child.kill("SIGTERM");
+    expect(await service.exited).toBe(0);
+    expect(collector.requests).toHaveLength(1);
+    expect(collector.spans.map(({ name }) => name)).toEqual(fault === undefined ? ["example"] : []);
+    await collector.close();
+  },
+);

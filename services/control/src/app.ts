@@ -12,6 +12,7 @@ import { createServer } from "@posthaste/http-kit/server";
 import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import { SharedAnswer } from "@posthaste/runtime/shared-answer";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "./config.ts";
 import { openConsole } from "./console/open-console.ts";
@@ -33,6 +34,8 @@ export interface ControlOptions {
   readonly version: string;
   readonly log: Log;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
   /** Ends the process: the tables cannot be read. */
   readonly fail: (reason: Error) => void;
   readonly clock?: Clock;

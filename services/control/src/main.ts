@@ -8,6 +8,6 @@ await runService({
   name: "control",
   version: packageJson.version,
   settings: controlSettings,
-  start: ({ config, host, logger, registry, fail }) =>
-    startControl({ config, host, version: packageJson.version, log: logger, registry, fail }),
+  start: ({ config, host, logger, registry, traces, fail }) =>
+    startControl({ config, host, version: packageJson.version, log: logger, registry, traces, fail }),
 });

@@ -4,6 +4,7 @@ import { WRITERS } from "@posthaste/configuration/config-store";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { readConfig } from "@posthaste/runtime/config";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { TestTopics } from "@posthaste/testbed/test-topics";
 import { kafkaBrokers, schemaRegistryUrl } from "@posthaste/testkit/broker";
 import { Registry } from "prom-client";
@@ -33,6 +34,8 @@ export interface TestControlOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The system's when left out. */
   readonly clock?: Clock;
+  /** Off when left out. */
+  readonly traces?: Traces;
 }
 
 export interface TestControl {
@@ -59,7 +62,7 @@ let writers = 0;
 /** Starts control as its process does, settings included, and waits until it serves. */
 export async function startTestControl(
   { prefix, openCodec }: TestTopics,
-  { secretKeys = DEFAULT_KEYS, readyUrls, env = {}, clock }: TestControlOptions = {},
+  { secretKeys = DEFAULT_KEYS, readyUrls, env = {}, clock, traces }: TestControlOptions = {},
 ): Promise<TestControl> {
   const lines: string[] = [];
   const keep = (fields: Readonly<Record<string, unknown>>, message?: string): void => {
@@ -88,7 +91,7 @@ export async function startTestControl(
     host: "127.0.0.1",
     version: "0.0.0",
     writer: writers % WRITERS,
-    ...{ log, registry, ...(clock === undefined ? {} : { clock }) },
+    ...{ log, registry, traces, ...(clock === undefined ? {} : { clock }) },
     // A test that names a registry is about it.
     ...("SCHEMA_REGISTRY_URL" in env ? {} : { openCodec }),
     fail: (reason) => failures.push(reason),

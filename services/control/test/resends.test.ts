@@ -1,5 +1,5 @@
 /** The record behind a delivery, and sending it again by hand: RS1 to RS3 of `resend-routes.ts`. */
-import { decodeProgress, encodeProgress } from "@posthaste/contracts/headers";
+import { decodeProgress, encodeProgress, type IncomingHeaders } from "@posthaste/contracts/headers";
 import { retryTopicName } from "@posthaste/contracts/topics";
 import { encodeHistory } from "@posthaste/core/delivery/attempt-history";
 import { type Delivery, type DeliveryProgress, NO_PROGRESS } from "@posthaste/core/delivery/delivery";
@@ -16,6 +16,7 @@ import {
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { withAdmin } from "@posthaste/testkit/broker";
 import { eventually } from "@posthaste/testkit/eventually";
+import { KeptTraces } from "@posthaste/testkit/kept-traces";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestControl, type TestControl } from "./control.ts";
 
@@ -28,6 +29,7 @@ interface Seen {
   readonly key: string;
   readonly progress: DeliveryProgress;
   readonly offset: number;
+  readonly headers: IncomingHeaders;
 }
 
 let topics: TestTopics;
@@ -36,14 +38,14 @@ let writer: LogWriter;
 let destinationId: string;
 let eachId: string;
 let sourceId: string;
-const seen: Seen[] = [];
+const [seen, traces]: [Seen[], KeptTraces] = [[], new KeptTraces()];
 
 beforeAll(async () => {
   topics = await createTestTopics("control", { retryDelaysMs: [RETRY_MS] });
   writer = await createLogWriter(topics);
-  control = await startTestControl(topics);
+  control = await startTestControl(topics, { traces });
   await topics.follow<Delivery>(topics.names.deliveries, (delivery, { key, headers, offset }) =>
-    seen.push({ delivery, key: String(key), progress: decodeProgress(headers), offset }),
+    seen.push({ delivery, key: String(key), progress: decodeProgress(headers), offset, headers }),
   );
   sourceId = (await control.call("POST", "/v1/sources", { name: "Shop", kind: "web" })).body.id;
   destinationId = await makeDestination("any");
@@ -140,8 +142,8 @@ describe("a resend", () => {
     await attempted(delivery, 1);
     const { status, body } = await resend("arrived");
     expect([status, body]).toEqual([202, { replayId: expect.stringMatching(/^rsd_/), copyWaits: false }]);
-    const { key, progress, delivery: again } = await sentAs(body.replayId);
-    expect(key).toBe(`${destinationId}:user-7`);
+    const { key, progress, delivery: again, headers } = await sentAs(body.replayId);
+    expect([key, String(headers["traceparent"])]).toEqual([`${destinationId}:user-7`, traces.spans[0]?.traceparent]);
     expect(again).toEqual({ ...delivery, originIncarnation: NO_TOPIC_GENERATION });
     expect(progress).toEqual({ ...NO_PROGRESS, replay: { id: body.replayId, count: 1, from: null } });
   });

@@ -18,6 +18,7 @@ import type { ConsumerTiming, WindowedConsumer } from "@posthaste/kafka/consumer
 import type { Table } from "@posthaste/kafka/log/table";
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { AddressRules } from "@posthaste/webhook/address-guard";
 import { createWebhookSender, type SenderLimits } from "@posthaste/webhook/sender";
 import type { Registry } from "prom-client";
@@ -49,6 +50,8 @@ export interface DeliveryOptions {
   readonly windowRecords?: number;
   readonly log: Log;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
   /** Called when delivery cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
   readonly senderLimits?: Partial<SenderLimits>;
@@ -82,7 +85,7 @@ const DEFAULT_WINDOW_RECORDS = 2000;
  * nothing is sent before.
  */
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
-  const { log, registry, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
+  const { log, registry, traces, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
   const names = createTopicNames(options.topicPrefix);
   const connection = connectKafka({
     ...options.kafka,
@@ -112,6 +115,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     random,
     delayMsOf: (topic) => delayMsFromRetryTopic(names, topic) ?? 0,
     log,
+    traces,
     onFailure,
   });
   const { intake, admission } = pipeline;
@@ -122,6 +126,7 @@ export async function startDelivery(options: DeliveryOptions): Promise<DeliveryS
     timing: options.timing ?? {},
     clock,
     metrics,
+    traces,
     run: (task) => intake.run(task),
     deferralOnArrival: (destinationId, window) => admission.deferralOnArrival(destinationId, window),
     isHeldUp: (destinationId) => admission.isHeldUp(destinationId),

@@ -10,7 +10,7 @@ await runService({
   name: "delivery",
   version: packageJson.version,
   settings: deliverySettings,
-  start: async ({ config, logger, registry, fail }) =>
+  start: async ({ config, logger, registry, traces, fail }) =>
     startDelivery({
       kafka: kafkaAccess(config),
       schemaRegistry: registryAccess(config),
@@ -30,6 +30,7 @@ await runService({
       timing: { unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT },
       log: logger,
       registry,
+      traces,
       onFailure: fail,
     }),
 });

@@ -6,6 +6,7 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { UrlHealthSettings } from "@posthaste/core/isolation/url-health";
 import type { Log } from "@posthaste/core/log";
 import type { Table } from "@posthaste/kafka/log/table";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import { ActiveDestinations } from "./admission/active-destinations.ts";
 import { Admission } from "./admission/admission.ts";
@@ -27,6 +28,8 @@ export interface PipelineOptions
   readonly sender: Pick<WebhookSender, "attempt" | "maxConnections">;
   readonly health: UrlHealthSettings;
   readonly log: Log;
+  /** Absent while traces are off. */
+  readonly traces?: Traces | undefined;
 }
 
 export interface Pipeline {

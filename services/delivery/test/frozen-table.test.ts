@@ -13,6 +13,7 @@ it("is not ready while its table is not read to its end", () =>
       startDelivery({
         ...options,
         registry: new Registry(),
+        traces: undefined,
         secretKeys: [{ id: "k1", key: randomBytes(32) }],
         addresses: { allowNetworks: [], denyNetworks: [], ports: [] },
         schedule: { delaysMs: [60_000], windowMs: 60_000 },

@@ -155,6 +155,7 @@ export async function createInstallation(delaysMs: readonly number[]): Promise<I
         attemptLog: { failures: true, deliveredShare: 1 },
         log: SILENT_LOG,
         registry,
+        traces: undefined,
         onFailure: (reason) => failures.push(reason),
         timing: { stopDrainMs: 500 },
         // The receiver is of this process too, and a busy machine may let it stand for the five seconds of a request.

@@ -243,6 +243,7 @@ export class SimulatedDelivery {
       const deferralOnArrival = this.#pipeline.admission.deferralOnArrival(delivery.destinationId, window as never);
       const item: IncomingDelivery = {
         ...{ delivery, unreadable: null, progress, isRetry, republishedFrom: undefined, deferralOnArrival },
+        traceparent: undefined,
       };
       return new SimulatedTask(window, item, offset, deferralOnArrival === null ? key : `${key} ${offset}`);
     });

@@ -61,7 +61,7 @@ beforeAll(async () => {
 const start = (unknownSchemaMs: number) =>
   startDelivery({
     ...{ kafka: { brokers: kafkaBrokers() }, schemaRegistry: { url: poison.registryUrl }, topicPrefix: topics.prefix },
-    ...{ secretKeys: [secretKey], log: SILENT_LOG, registry: new Registry() },
+    ...{ secretKeys: [secretKey], log: SILENT_LOG, registry: new Registry(), traces: undefined },
     addresses: { allowNetworks: ["127.0.0.0/8"], denyNetworks: [], ports: [] },
     schedule: { delaysMs: DELAYS_MS, windowMs: 60_000 },
     attemptLog: { failures: false, deliveredShare: 0 },

@@ -15,6 +15,7 @@ import { SYSTEM_CLOCK } from "@posthaste/kafka/connection/system-clock";
 import { createTable, type TableOptions } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { Registry } from "prom-client";
 import type { Amount } from "./fairness/rate-limit.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
@@ -37,6 +38,8 @@ export interface IngestOptions {
   readonly activityIntervalMs?: number;
   readonly log: Log;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
 }
 
 export interface Ingest {
@@ -92,6 +95,7 @@ export async function startIngest(options: IngestOptions): Promise<Ingest> {
     makeMessageId: randomUUID,
     log,
     registry,
+    traces: options.traces,
   });
   log.info({ event: "ingest_listening", url: gateway.url });
 

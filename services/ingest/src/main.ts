@@ -8,7 +8,7 @@ await runService({
   name: "ingest",
   version: "0.1.0",
   settings: ingestSettings,
-  start: ({ config, host, logger, registry }) =>
+  start: ({ config, host, logger, registry, traces }) =>
     startIngest({
       kafka: kafkaAccess(config),
       schemaRegistry: registryAccess(config),
@@ -23,5 +23,6 @@ await runService({
       maxPendingBytes: config.POSTHASTE_INGEST_PENDING_BYTES,
       log: logger,
       registry,
+      traces,
     }),
 });

@@ -11,6 +11,7 @@ it("is not ready while its table is not read to its end", () =>
       startIngest({
         ...options,
         registry: new Registry(),
+        traces: undefined,
         host: "127.0.0.1",
         port: 0,
         trustedProxies: [],

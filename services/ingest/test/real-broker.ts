@@ -51,6 +51,7 @@ export async function startRealIngest(others: Pick<IngestOptions, "activityInter
     maxPendingBytes: 64_000_000,
     log: SILENT_LOG,
     registry: new Registry(),
+    traces: undefined,
     ...others,
   });
 

@@ -26,6 +26,7 @@ import { createProducer, DRAINED_FLUSH_MS } from "@posthaste/kafka/producer/prod
 import { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import { settleEventsLog } from "@posthaste/kafka/topics/topic-generation";
 import type { KafkaAccess, RegistryAccess } from "@posthaste/runtime/connection-settings";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { Registry } from "prom-client";
 import { createDedupe, drawSeed } from "./dedupe.ts";
 import { type DestinationsTerms, followDestinations } from "./destinations.ts";
@@ -40,6 +41,8 @@ export interface RouterOptions {
   readonly topicPrefix: string;
   readonly log: Log;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
   /** Called when the router cannot go on; the process should end. */
   readonly onFailure: (reason: Error) => void;
   /** `limit` 0 switches the dedupe off. */
@@ -98,7 +101,7 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
   const routed = { context, suppressed, eventCodec: codecs.event, producer, dedupe, unrouted };
   const quarantined = { producer: background, topic: names.unreadable, from: [names.events], by: "router", nowMs };
   const unreadable = new UnreadableRecords({ connection, ...quarantined });
-  const router = new RecordRouter({ ...routed, unreadable, metrics });
+  const router = new RecordRouter({ ...routed, unreadable, metrics, traces: options.traces });
   const source = { groupId: names.routerGroup, topic: names.events, topicId: eventsLog.topicId };
   const parts = { codec: codecs.event, router, producer, dedupe };
   const consumer = createEventConsumer(connection, { ...source, ...parts, onFailure, window, timing });

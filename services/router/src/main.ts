@@ -9,7 +9,7 @@ await runService({
   name: "router",
   version: packageJson.version,
   settings: routerSettings,
-  start: ({ config, logger, registry, fail }) =>
+  start: ({ config, logger, registry, traces, fail }) =>
     startRouter({
       kafka: kafkaAccess(config),
       schemaRegistry: registryAccess(config),
@@ -18,6 +18,7 @@ await runService({
       timing: { unknownSchemaMs: config.POSTHASTE_UNKNOWN_SCHEMA_WAIT },
       log: logger,
       registry,
+      traces,
       onFailure: fail,
     }),
 });

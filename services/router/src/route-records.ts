@@ -18,9 +18,11 @@ import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/produce
 import type { UnreadableRecords } from "@posthaste/kafka/producer/unreadable-records";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 import { partitionOf } from "@posthaste/kafka/wire/murmur2";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { Dedupe } from "./dedupe.ts";
 import type { EventPlace } from "./event-place.ts";
 import type { RouterMetrics } from "./metrics.ts";
+import { sendTraced, traceUnrouted } from "./route-span.ts";
 import type { UnroutedLog } from "./unrouted.ts";
 import { toUnrouted, type WithoutDelivery } from "./unrouted-event.ts";
 
@@ -103,6 +105,8 @@ export interface RecordRouterParts {
   readonly unrouted: UnroutedLog;
   readonly unreadable: Pick<UnreadableRecords, "put">;
   readonly metrics: RouterMetrics;
+  /** Absent while traces are off. */
+  readonly traces?: Traces | undefined;
 }
 
 /** Routes the records of the events topic in the order of their offsets, and sends their deliveries in that order. */
@@ -127,7 +131,7 @@ export class RecordRouter {
    */
   run(task: Task<Event | PosthasteError>): Promise<void> | undefined {
     const { item: event, record } = task;
-    const { producer, unreadable, metrics } = this.#parts;
+    const { producer, unreadable, metrics, traces } = this.#parts;
     if (event instanceof PosthasteError) {
       metrics.events.inc({ outcome: "unreadable" });
       return unreadable.put(record, event);
@@ -135,12 +139,14 @@ export class RecordRouter {
     const routed = this.#route(event, record);
     if ("cause" in routed) {
       this.#leave(event, record, routed);
+      if (traces !== undefined) traceUnrouted(traces, event, { record, cause: routed.cause });
       task.finish();
       return undefined;
     }
     metrics.events.inc({ outcome: "routed" });
     metrics.deliveries.inc(routed.length);
-    return producer.send(routed);
+    if (traces === undefined) return producer.send(routed);
+    return sendTraced(traces, event, { record, routed, send: (records) => producer.send(records) });
   }
 
   #route(event: Event, record: IncomingRecord): readonly OutgoingRecord[] | WithoutDelivery {

@@ -11,6 +11,7 @@ it("is not ready while its table is not read to its end", () =>
       startRouter({
         ...options,
         registry: new Registry(),
+        traces: undefined,
         dedupe: { limit: 0, windowMs: 0 },
         // Longer than an idle reading is silent, and shorter than the limit that a service has.
         table: { behindLimitMs: 4_000 },

@@ -113,6 +113,7 @@ export async function createInstallation(): Promise<Installation> {
         topicPrefix: prefix,
         log: SILENT_LOG,
         registry,
+        traces: undefined,
         onFailure: (reason) => failures.push(reason),
         dedupe: { limit: 1000, windowMs: 600_000 },
         ...options,

@@ -7,6 +7,7 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import { openReadModel, readModelPath } from "@posthaste/read-model/read-model";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { Registry } from "prom-client";
 import type { ControlConfig } from "../config.ts";
 import { openAccess } from "../configuration/access/open-access.ts";
@@ -31,6 +32,8 @@ export interface PartsOptions {
   readonly host: string;
   readonly log: Log;
   readonly registry: Registry;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
   /** Ends the process: the tables cannot be read. */
   readonly fail: (reason: Error) => void;
   readonly clock: Clock;
@@ -93,7 +96,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const { names, connection, openCodec } = clients;
   const { producer, audit, sources, destinations } = configuration;
   const { readModel } = readers;
-  const { config, clock, log, writer, fail } = options;
+  const { config, clock, log, writer, traces, fail } = options;
   const { trail } = audit;
   const deletions = await openDeletions({
     ...{ producer, clock, log, writer, trail },
@@ -103,7 +106,21 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const { suppressed } = deletions;
   const leader = new LeaderTasks({ log });
   const replays = await openReplays({
-    ...{ leader, connection, openCodec, names, destinations, suppressed, readModel, clock, log, writer, trail, fail },
+    ...{
+      leader,
+      connection,
+      openCodec,
+      names,
+      destinations,
+      suppressed,
+      readModel,
+      clock,
+      log,
+      writer,
+      trail,
+      fail,
+      traces,
+    },
     onReplayed: (deliveries) => readers.metrics.replayedDeliveries.inc(deliveries),
   });
   const sourceCalls = await openSourceCalls({
@@ -129,7 +146,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   });
   leader.add("health", (signal) => health.removeGone(signal));
   const resends = await openResends({
-    ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log },
+    ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log, traces },
   });
   return { deletions, replays, sourceCalls, testReceivers, canary, deadLetters, health, resends };
 }

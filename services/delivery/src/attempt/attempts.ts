@@ -6,8 +6,10 @@
 
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Clock } from "@posthaste/core/time";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { WebhookSender } from "@posthaste/webhook/sender";
 import type { AttemptFeedback, AttemptPort, DeliveryPermit } from "../admission/attempt-port.ts";
+import { startAttemptSpan } from "./attempt-span.ts";
 import type { OutcomePort } from "./outcome-port.ts";
 import { PermittedAttempt } from "./permitted-attempt.ts";
 
@@ -16,6 +18,8 @@ export interface AttemptsOptions {
   readonly outcomes: OutcomePort;
   readonly schedule: RetrySchedule;
   readonly clock: Clock;
+  /** Absent while traces are off. */
+  readonly traces?: Traces | undefined;
   /** A later part threw where nobody catches: a bug. */
   readonly onFailure: (reason: Error) => void;
 }
@@ -33,7 +37,9 @@ export class Attempts implements AttemptPort {
     const callsAll = permit.lines.length === destination.urls.length;
     const urls = callsAll ? null : permit.lines.map(({ health }) => health.url);
     const attempt = progress.attempts + 1;
-    const listener = new PermittedAttempt(permit, feedback, this.#options);
-    this.#options.sender.attempt({ destination, messageId, body, attempt, urls }, listener);
+    const { traces, sender } = this.#options;
+    const span = traces && startAttemptSpan(traces, permit.request, attempt);
+    const listener = new PermittedAttempt(permit, feedback, this.#options, span);
+    sender.attempt({ destination, messageId, body, attempt, urls }, listener);
   }
 }

@@ -4,10 +4,12 @@ import type { LoggedFollowUp } from "@posthaste/core/delivery/attempt-record";
 import type { AttemptOutcome } from "@posthaste/core/delivery/outcome";
 import type { RetrySchedule } from "@posthaste/core/delivery/retry-plan";
 import type { Clock } from "@posthaste/core/time";
+import type { StartedSpan } from "@posthaste/runtime/traces";
 import type { AttemptListener, AttemptReport, EndDetails, OutcomeDetails } from "@posthaste/webhook/report";
 import type { AttemptFeedback, DeliveryPermit } from "../admission/attempt-port.ts";
 import { shutForMs } from "../admission/shut-for-ms.ts";
 import { toError } from "../to-error.ts";
+import { endAttemptSpan } from "./attempt-span.ts";
 import type { OutcomePort } from "./outcome-port.ts";
 import { toRequestEnd, toRequestOutcome } from "./request-outcome.ts";
 
@@ -25,12 +27,20 @@ export class PermittedAttempt implements AttemptListener {
   readonly #permit: DeliveryPermit;
   readonly #feedback: AttemptFeedback;
   readonly #options: PermittedAttemptOptions;
+  /** Undefined while traces are off. */
+  readonly #span: StartedSpan | undefined;
   #followUps = NOTHING;
 
-  constructor(permit: DeliveryPermit, feedback: AttemptFeedback, options: PermittedAttemptOptions) {
+  constructor(
+    permit: DeliveryPermit,
+    feedback: AttemptFeedback,
+    options: PermittedAttemptOptions,
+    span: StartedSpan | undefined,
+  ) {
     this.#permit = permit;
     this.#feedback = feedback;
     this.#options = options;
+    this.#span = span;
   }
 
   onOutcome(index: number, outcome: AttemptOutcome, details: OutcomeDetails): void {
@@ -56,6 +66,7 @@ export class PermittedAttempt implements AttemptListener {
     const { outcomes, onFailure } = this.#options;
     try {
       this.#followUps = outcomes.settled(this.#permit, report, this.#feedback.skippedTillMs(this.#permit));
+      if (this.#span !== undefined) endAttemptSpan(this.#span, report);
     } catch (error) {
       onFailure(toError(error));
     }

@@ -5,6 +5,7 @@
 import type { AcceptedLoss } from "@posthaste/contracts/accepted-loss";
 import type { Codec } from "@posthaste/contracts/codec";
 import { delayMsFromRetryTopic, type TopicNames } from "@posthaste/contracts/topics";
+import { traceparentIn } from "@posthaste/contracts/trace-header";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import type { OriginOfDelivery } from "@posthaste/core/delivery/origin";
 import type { DeferralCause } from "@posthaste/core/isolation/permit";
@@ -20,6 +21,7 @@ import type {
   WorkingSet,
 } from "@posthaste/kafka/consumer/windowed-consumer";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { DeliveryMetrics } from "../metrics.ts";
 import { createEventLoopLoad } from "./event-loop-load.ts";
 import { type IncomingDelivery, type Return, readDelivery } from "./incoming-delivery.ts";
@@ -48,6 +50,8 @@ export interface ConsumersOptions {
   readonly timing: Partial<ConsumerTiming>;
   readonly clock: Pick<Clock, "nowMs">;
   readonly metrics: DeliveryMetrics;
+  /** Absent while traces are off. */
+  readonly traces?: Pick<Traces, "read"> | undefined;
   /** Starts the work on a record whose turn in its lane has come. */
   readonly run: (task: Task<IncomingDelivery>) => void;
   /** Asked once for each delivery, when its record is taken into a window (see `Admission.deferralOnArrival`). */
@@ -66,7 +70,7 @@ export interface Consumers {
 
 /** Creates both groups and starts neither. */
 export function createConsumers(connection: KafkaConnection, options: ConsumersOptions): Consumers {
-  const { topics, metrics, isHeldUp, workingSet = { ...WORKING_SET, isBusy: createEventLoopLoad() } } = options;
+  const { topics, metrics, traces, isHeldUp, workingSet = { ...WORKING_SET, isBusy: createEventLoopLoad() } } = options;
   const { names, deliveryCodec, retryTopics, acceptedLosses } = topics;
   const shared = {
     window: { maxRecords: options.windowRecords, maxBytes: WINDOW_BYTES },
@@ -82,8 +86,12 @@ export function createConsumers(connection: KafkaConnection, options: ConsumersO
     outOfRangeAdvice: OUT_OF_RANGE_ADVICE,
   } satisfies Partial<WindowedConsumerOptions<IncomingDelivery, OriginOfDelivery>>;
   const retryDelayOf = (topic: string) => delayMsFromRetryTopic(names, topic) ?? 0;
-  const read = (record: IncomingRecord, window: PartitionWindow, returned: Return | null) =>
-    readDelivery(deliveryCodec, record, returned, (destinationId) => options.deferralOnArrival(destinationId, window));
+  const read = (record: IncomingRecord, window: PartitionWindow, returned: Return | null) => {
+    const deferral = (destinationId: string) => options.deferralOnArrival(destinationId, window);
+    const incoming = readDelivery(deliveryCodec, record, returned, deferral);
+    if (traces !== undefined) incoming.traceparent = traces.read(traceparentIn(record.headers));
+    return incoming;
+  };
   return {
     firstAttempts: createWindowedConsumer<IncomingDelivery, OriginOfDelivery>(connection, {
       ...shared,

@@ -26,6 +26,11 @@ export interface IncomingDelivery {
    * delivery.
    */
   readonly deferralOnArrival: DeferralCause | null;
+  /**
+   * The `traceparent` that its attempts belong to, and that whatever follows them carries on; undefined while traces
+   * are off. The first attempt sets it where the record has none.
+   */
+  traceparent: string | undefined;
 }
 
 /** Returns why admission defers every delivery of a destination that arrives now; null when admission takes them. */
@@ -50,7 +55,7 @@ export function readDelivery(
   const read = decodeOrReason(codec, record.value);
   const unreadable = read instanceof PosthasteError ? read : null;
   const delivery = read instanceof PosthasteError ? null : read;
-  // A replay may be for some URLs only. The router writes no headers, so none are looked for in its records.
+  // A replay may be for some URLs only. The router's records have no progress, so none is looked for in their headers.
   const hasProgress = isRetry || delivery?.originIncarnation === NO_TOPIC_GENERATION;
   return {
     delivery,
@@ -59,6 +64,7 @@ export function readDelivery(
     isRetry,
     republishedFrom: isRetry ? headerText(record.headers, REPUBLISHED_FROM_HEADER) : undefined,
     deferralOnArrival: delivery === null ? null : deferralOnArrival(delivery.destinationId),
+    traceparent: undefined,
   };
 }
 

@@ -42,8 +42,9 @@ let metrics: DeliveryMetrics;
 let registry: Registry;
 let publisher: OutcomePublisher;
 
-const task = (isRevoked = false) =>
+const task = (isRevoked = false, traceparent?: string) =>
   ({
+    item: { traceparent },
     record: { topic: "posthaste.deliveries", partition: 3, offset: 41, key, value },
     window: { isRevoked },
     finish: () => {
@@ -125,6 +126,14 @@ describe("what follows a delivery", () => {
       ],
     ]);
     expect(sent[0]?.[0]?.value).toBe(value);
+  });
+
+  it("F2: carries the trace of the delivery on, in retries and dead letters", () => {
+    publisher.publish(task(false, "00-a-b-01"), [retry, deadLetter]);
+    expect(sent[0]?.map(({ headers }) => headers)).toMatchObject([
+      { traceparent: "00-a-b-01", attempts: "1" },
+      { traceparent: "00-a-b-01", reason: "window_expired" },
+    ]);
   });
 
   it("is a dead letter with the delivery, the reason and what it has been through, in its headers too", () => {

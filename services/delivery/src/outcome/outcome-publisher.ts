@@ -7,12 +7,14 @@
  *     sent, the record stays in its window, and the producer sends them again for as long as it is open.
  * F2  The value of a retry record equals the value of the record that it follows, byte for byte; only headers change
  *     (W2).
+ *     While traces are on, the `traceparent` of the delivery goes along, in dead letters too.
  * F3  Nothing follows a record whose partition was given up: the partition's new owner reads the record again and
  *     publishes its follow-ups.
  */
 import type { Codec } from "@posthaste/contracts/codec";
 import { encodeProgress, REPUBLISHED_AT_HEADER, REPUBLISHED_FROM_HEADER } from "@posthaste/contracts/headers";
 import { retryTopicName, type TopicNames } from "@posthaste/contracts/topics";
+import { withTraceparent } from "@posthaste/contracts/trace-header";
 import type { DeadLetter } from "@posthaste/core/delivery/dead-letter";
 import { isPosthasteError } from "@posthaste/core/errors";
 import type { Task } from "@posthaste/kafka/consumer/windowed-consumer";
@@ -44,7 +46,9 @@ export class OutcomePublisher {
   publish(task: Task<IncomingDelivery>, followUps: readonly FollowUp[]): void {
     if (task.window.isRevoked) return;
     const records = followUps.map((followUp, index) => this.#toRecord(task, followUp, index));
-    this.#options.producer.send(records).then(
+    const { traceparent } = task.item;
+    const traced = traceparent === undefined ? records : withTraceparent(records, traceparent);
+    this.#options.producer.send(traced).then(
       () => {
         this.#count(followUps);
         task.finish();

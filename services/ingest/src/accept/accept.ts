@@ -23,6 +23,7 @@ import type { Source } from "@posthaste/core/config/source";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { StartedSpan, Traces } from "@posthaste/runtime/traces";
 import type { ActivityLog } from "../activity/activity-log.ts";
 import {
   ACCEPTED,
@@ -44,6 +45,7 @@ import { ACKNOWLEDGE_TIMEOUT_MS, MAX_CALL_BYTES, MAX_SHARED_LENGTH } from "../li
 import { countCalls, type IngestMetrics } from "../metrics.ts";
 import { Acknowledgements, type AcknowledgeParts } from "./acknowledge.ts";
 import type { Admission } from "./admission.ts";
+import { endCallSpan, startCallSpan, tracedEvents } from "./call-span.ts";
 import {
   type CallSorter,
   type CallSorterParts,
@@ -62,6 +64,8 @@ export interface AcceptParts extends AcknowledgeParts, CallSorterParts {
   readonly metrics: IngestMetrics;
   readonly activity: Pick<ActivityLog, "accepted" | "rejected">;
   readonly log: Log;
+  /** Absent while traces are off. */
+  readonly traces?: Traces | undefined;
 }
 
 /** The fields of a request that accepting its calls needs. */
@@ -72,6 +76,16 @@ export interface CallRequest {
   readonly countedFor: string;
   readonly ip: string | null;
   readonly userAgent: string | null;
+  /** The caller's header of that name, as it came. */
+  readonly traceparent: string | undefined;
+}
+
+/** The calls of a request whose records wait for the brokers. */
+interface SentCalls {
+  readonly source: Source;
+  readonly calls: number;
+  /** Undefined while traces are off. */
+  readonly span: StartedSpan | undefined;
 }
 
 export interface Accept {
@@ -116,9 +130,11 @@ class CallAcceptance implements Accept {
     const found = this.#admit(this.#sourceOf(call, request), request, { calls: 1, bytes });
     if ("refusal" in found) return this.#refuse(found.refusal);
     const { source } = found;
-    const sorted = this.#sorter.single(call, type, this.#arrivalOf(source, request, null), bytes);
+    const arrival = this.#arrivalOf(source, request, null);
+    const sorted = this.#sorter.single(call, type, arrival, bytes);
     if ("refusal" in sorted) return this.#keepRejected(source, sorted);
-    return this.#acknowledged([sorted.record], { source, calls: 1 }, () => {
+    const span = this.#startSpan(arrival, request, 1);
+    return this.#acknowledged([sorted.record], { source, calls: 1, span }, () => {
       countCalls(this.#parts.metrics, "accepted", 1);
       this.#parts.activity.accepted(source.id, 1);
       return ACCEPTED;
@@ -148,7 +164,8 @@ class CallAcceptance implements Accept {
     });
     if ("status" in sorted) return this.#refuse(sorted, size);
     if (sorted.records.length === 0) return this.#answerTo(source, sorted);
-    return this.#acknowledged(sorted.records, { source, calls: size }, () => this.#answerTo(source, sorted));
+    const span = this.#startSpan(arrival, request, size);
+    return this.#acknowledged(sorted.records, { source, calls: size, span }, () => this.#answerTo(source, sorted));
   }
 
   /** Refuses a single call that is too large whatever it holds, without parsing it (AC4). */
@@ -200,16 +217,28 @@ class CallAcceptance implements Accept {
   /** Waits for the brokers; until then these arguments are held and nothing else of the request (AC5). */
   async #acknowledged(
     records: readonly OutgoingRecord[],
-    { source, calls }: { source: Source; calls: number },
+    { source, calls, span }: SentCalls,
     accepted: () => Answer,
   ): Promise<Answer> {
-    const { admission } = this.#parts;
+    const { admission, names } = this.#parts;
+    const sent = span === undefined ? records : tracedEvents(records, names.events, span);
     let bytes = 0;
-    for (const { value } of records) bytes += value?.length ?? 0;
+    for (const { value } of sent) bytes += value?.length ?? 0;
     admission.countPending(source, bytes);
-    const isAcknowledged = await this.#acknowledgements.of(records);
+    const isAcknowledged = await this.#acknowledgements.of(sent);
     admission.countPending(source, -bytes);
-    return isAcknowledged ? accepted() : this.#refuse(NOT_ACKNOWLEDGED, calls);
+    const answer = isAcknowledged ? accepted() : this.#refuse(NOT_ACKNOWLEDGED, calls);
+    if (span !== undefined) endCallSpan(span, answer);
+    return answer;
+  }
+
+  #startSpan(
+    { sourceId, receivedAtMs }: CallArrival,
+    { traceparent }: CallRequest,
+    calls: number,
+  ): StartedSpan | undefined {
+    const { traces } = this.#parts;
+    return traces && startCallSpan(traces, { sourceId, calls, receivedAtMs, traceparent });
   }
 
   /** The answer to a batch whose records the brokers have. */

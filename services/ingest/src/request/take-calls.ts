@@ -10,6 +10,7 @@
  *      of a larger body is asked to send it again.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { traceparentIn } from "@posthaste/contracts/trace-header";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { Source } from "@posthaste/core/config/source";
 import type { Clock } from "@posthaste/core/time";
@@ -102,8 +103,11 @@ export function createTakeCalls(parts: TakeCallsParts): TakeCalls {
     if (named === null) steps.beginRequest(exchange, source);
 
     // Inflating, parsing and accepting are work in fair order.
-    const userAgent = request.headers["user-agent"] ?? null;
-    const call = { source: named?.source ?? null, countedFor: source.id, ip: address, userAgent };
+    const call = {
+      ...{ source: named?.source ?? null, countedFor: source.id, ip: address },
+      userAgent: request.headers["user-agent"] ?? null,
+      traceparent: traceparentIn(request.headers),
+    };
     const answer =
       form === "batch"
         ? await steps.acceptBatch(body, source, call)

@@ -1,4 +1,5 @@
 /** Image addresses that carry a call. */
+import { traceparentIn } from "@posthaste/contracts/trace-header";
 import type { CallType } from "@posthaste/core/call/call-schema";
 import type { JsonObject } from "@posthaste/core/call/json-fragment";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -60,6 +61,7 @@ export function addPixelRoutes(app: FastifyInstance, parts: PixelRouteParts): vo
       countedFor: source.id,
       ip: requestAddress(request, addresses),
       userAgent: request.headers["user-agent"] ?? null,
+      traceparent: traceparentIn(request.headers),
     };
     const answer = await work.run(sender, () => {
       const refusal = admission.ofSource(source);

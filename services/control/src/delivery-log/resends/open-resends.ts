@@ -13,6 +13,7 @@ import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { VisibleDeadLetters } from "../deliveries/visible-dead-letters.ts";
 import { recordRoutes } from "./record-routes.ts";
 import { resendRoutes } from "./resend-routes.ts";
@@ -28,6 +29,8 @@ export interface OpenResendsOptions {
   readonly suppressed: SuppressedUsers;
   readonly trail: AuditTrail;
   readonly log: Log;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
 }
 
 export interface OpenedResends {

@@ -19,11 +19,13 @@ import type { Destination } from "@posthaste/core/config/destination";
 import type { Delivery } from "@posthaste/core/delivery/delivery";
 import { isOriginKnown, replayedDelivery, replayedProgress, resentDelivery } from "@posthaste/core/delivery/replay";
 import type { Log } from "@posthaste/core/log";
+import { tracedAgain } from "@posthaste/dead-letters/again-span";
 import { createId } from "@posthaste/http-kit/identifiers";
 import { Problem } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
+import type { Traces } from "@posthaste/runtime/traces";
 import { z } from "zod";
 import type { AskedDelivery, SentRecord, SentRecords } from "./sent-records.ts";
 
@@ -38,6 +40,8 @@ export interface ResendRoutesOptions {
   readonly deliveryCodec: Codec<Delivery>;
   readonly trail: AuditTrail;
   readonly log: Log;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
 }
 
 const resendInput = z.strictObject({
@@ -71,7 +75,7 @@ async function resend(
   asked: AskedDelivery,
   by: Author,
 ): Promise<z.output<typeof resent>> {
-  const { records, producer, trail, log } = options;
+  const { records, producer, trail, log, traces } = options;
   const { messageId, destinationId } = asked;
   const found = await records.find(asked);
   if (found === null) {
@@ -82,7 +86,9 @@ async function resend(
   const copyWaits = await records.isWaiting(asked);
   const replayId = createId("rsd");
   const audited = trail.recordsOf(by, { target: replayId, from: null, to: { messageId, destinationId } });
-  const again = againOf(options, found, { replayId, destination });
+  const sent = againOf(options, found, { replayId, destination });
+  const traced = { name: "resend", from: found.record, replayId, destinationId, messageId } as const;
+  const again = traces === undefined ? sent : tracedAgain(traces, sent, traced);
   await withDeadline(producer.send([again, ...audited]), SEND_MS, "sending a delivery again");
   log.info({ event: "delivery_resent", replayId, messageId, destinationId });
   return { replayId, copyWaits };

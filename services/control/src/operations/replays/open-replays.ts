@@ -28,6 +28,7 @@ import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import type { SuppressedUsersTable } from "@posthaste/kafka/log/suppressed-users";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
+import type { Traces } from "@posthaste/runtime/traces";
 import type { LeaderTasks } from "../jobs/leader-tasks.ts";
 import { purgeRoutes } from "./purge-routes.ts";
 import { ReplayHandlers } from "./replay-handlers.ts";
@@ -52,6 +53,8 @@ export interface OpenReplaysOptions {
   readonly fail: (reason: Error) => void;
   /** Called when the brokers took so many deliveries of a replay. */
   readonly onReplayed: (deliveries: number) => void;
+  /** Undefined while traces are off. */
+  readonly traces: Traces | undefined;
 }
 
 export interface OpenedReplays {
