@@ -5,6 +5,7 @@ import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka } from "@posthaste/kafka/connection/connect";
 import { topicOffsets } from "@posthaste/kafka/connection/topic-offsets";
 import { followLog } from "@posthaste/kafka/log/log-reader";
+import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
 
 export interface ReadTopicOptions {
   readonly brokers: readonly string[];
@@ -29,7 +30,7 @@ export interface Place {
 /** The same one by one, for a topic of more than is to be held at once. */
 export async function readValues<T>(
   options: ReadTopicOptions,
-  onValue: (value: T, place: Place) => void,
+  onValue: (value: T, place: Place, headers: IncomingRecord["headers"]) => void,
 ): Promise<void> {
   const { brokers, schemaRegistry, names, topic, schema } = options;
   const connection = connectKafka({ brokers, clientId: "e2e", log: SILENT_LOG });
@@ -44,10 +45,10 @@ export async function readValues<T>(
         from: "start",
         onFailure: () => {},
         onRecords: async (records) => {
-          for (const { value, offset } of records) {
+          for (const { value, offset, headers } of records) {
             if (!value) continue;
             await codec.prefetch(value);
-            onValue(codec.decode(value), { partition, offset });
+            onValue(codec.decode(value), { partition, offset }, headers);
           }
         },
       });

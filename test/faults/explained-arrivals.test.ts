@@ -1,4 +1,6 @@
+import { addAttempt } from "@posthaste/core/delivery/attempt-history";
 import type { AttemptBatch, AttemptRecord, DeferralRecord } from "@posthaste/core/delivery/attempt-record";
+import { NO_PROGRESS } from "@posthaste/core/delivery/delivery";
 import { expect, it } from "vitest";
 import { createArrivals } from "./arrivals.ts";
 import { Explanation } from "./explained-arrivals.ts";
@@ -44,6 +46,19 @@ it("explains a repeat by an attempt that failed, once for each, and no other", (
   expect(explain(["a/1", "a/1"], failed)).toMatchObject({ repeated: 0, retried: 1 });
   expect(explain(["a/1", "a/1", "a/1"], failed)).toMatchObject({ repeated: 1, retried: 1 });
   expect(explain(["a/1", "a/1"], logOf([["b/1", "retryable"]]))).toMatchObject({ repeated: 1, retried: 0 });
+});
+
+it("explains a repeat by the history of its retry, where a killed process took its log with it", () => {
+  const failed = { startedAtMs: 0, urls: [timeout] };
+  const retried = (...ids: readonly string[]) => {
+    const explanation = new Explanation(arrivalsOf(["a/1", "a/1", "a/1", "b/2", "b/1"]));
+    expect(explanation.isWhole).toBe(false);
+    for (const id of ids) explanation.addRetry(id, addAttempt(addAttempt(NO_PROGRESS, failed), failed));
+    explanation.addRetry("b/1", { history: null, deferrals: 1 });
+    return { ...explanation.result(), isWhole: explanation.isWhole };
+  };
+  expect(retried("a/1")).toMatchObject({ repeated: 0, disordered: 0, isWhole: true });
+  expect(retried()).toMatchObject({ repeated: 2, disordered: 0, isWhole: false });
 });
 
 it("does not explain a repeat by a deferral, of which nothing was sent", () => {

@@ -3,12 +3,17 @@
  *
  * A request whose answer did not come within its five seconds is sent again, by a retry that comes after events that
  * were not retried; while twenty such in a row keep the circuit breaker open, later events are deferred and come as
- * late (docs/webhooks.md). On a machine that stands still for so long neither is a fault. A repeat that the log does
- * not tell of is one.
+ * late (docs/webhooks.md). On a machine that stands still for so long neither is a fault. A repeat that neither the log
+ * nor a retry topic tells of is one: a killed process takes the newest attempts of its log with it, and every attempt
+ * that failed is in the history of a record in a retry topic.
  */
+import { decodeProgress } from "@posthaste/contracts/headers";
 import type { TopicNames } from "@posthaste/contracts/topics";
+import { decodeHistory } from "@posthaste/core/delivery/attempt-history";
 import type { AttemptBatch } from "@posthaste/core/delivery/attempt-record";
+import type { Delivery, DeliveryProgress } from "@posthaste/core/delivery/delivery";
 import type { LocalStack } from "@posthaste/local-stack/local-stack";
+import { withAdmin } from "@posthaste/testkit/broker";
 import { readValues } from "../e2e/read-topic.ts";
 import type { Arrivals } from "./arrivals.ts";
 
@@ -25,7 +30,7 @@ export interface ExplainedArrivals {
   readonly reasons: ReadonlyMap<string, number>;
 }
 
-/** Reads the log where there is something to explain. */
+/** Reads the log where there is something to explain, and the retry topics where the log leaves something over. */
 export async function explainArrivals(
   seen: SeenArrivals,
   { brokers, schemaRegistry }: Pick<LocalStack, "brokers" | "schemaRegistry">,
@@ -35,6 +40,15 @@ export async function explainArrivals(
   if (seen.repeats.size + seen.late.size > 0) {
     const log = { brokers, schemaRegistry, names, topic: names.attempts, schema: "attempt-batch" } as const;
     await readValues<AttemptBatch>(log, (batch) => explanation.add(batch));
+    if (!explanation.isWhole) {
+      const listed = await withAdmin((admin) => admin.listTopics(), brokers);
+      for (const topic of listed.filter((each) => each.startsWith(names.retryPrefix))) {
+        const retries = { brokers, schemaRegistry, names, topic, schema: "delivery" } as const;
+        await readValues<Delivery>(retries, ({ messageId }, _, headers) =>
+          explanation.addRetry(messageId, decodeProgress(headers)),
+        );
+      }
+    }
   }
   return explanation.result();
 }
@@ -63,9 +77,22 @@ export class Explanation {
     }
   }
 
-  /** Attempts of an event that came again or late which the log says failed. */
+  /** A record in a retry topic, with the history that it carries. */
+  addRetry(messageId: string, { history, deferrals }: Pick<DeliveryProgress, "history" | "deferrals">): void {
+    if (!this.#isOdd(messageId)) return;
+    const failed = decodeHistory(history).length;
+    if (failed > this.failuresOf(messageId)) this.#failed.set(messageId, failed);
+    if (deferrals > 0) this.#deferred.add(messageId);
+  }
+
+  /** Attempts of an event that came again or late which are known to have failed. */
   failuresOf(messageId: string): number {
     return this.#failed.get(messageId) ?? 0;
+  }
+
+  get isWhole(): boolean {
+    const { repeated, disordered } = this.result();
+    return repeated + disordered === 0;
   }
 
   result(): ExplainedArrivals {
