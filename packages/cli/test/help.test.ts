@@ -141,7 +141,8 @@ describe("help", () => {
       const examples = (await helpOf(path)).match(/^ {2}\$ posthaste .*$/gm) ?? [];
       expect(examples.length).toBeGreaterThan(0);
       const runs = examples.map((line) =>
-        runCommand([...words(line.replace("  $ posthaste ", "")), "--url", control.url], {
+        // Nobody is there to be asked.
+        runCommand([...words(line.replace("  $ posthaste ", "")), "--url", control.url, "--yes"], {
           cwd: dir,
           env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
         }),
