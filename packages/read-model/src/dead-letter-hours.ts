@@ -154,7 +154,10 @@ export class DeadLetterHours {
       .filter(({ count }) => count > 0);
   }
 
-  /** The counts of a destination, without settled ones. Dead letters of the hour that is shown in part are counted one by one. */
+  /**
+   * The counts of a destination, without settled ones. Dead letters of the hour that is shown in part are counted one
+   * by one.
+   */
   totals(destinationId: string): DeadLetterTotals {
     const horizonMs = this.#horizonMs();
     const beginMs = hourOf(horizonMs);

@@ -87,12 +87,8 @@ const DEFAULT_WINDOW_RECORDS = 2000;
 export async function startDelivery(options: DeliveryOptions): Promise<DeliveryService> {
   const { log, registry, traces, schedule, onFailure, clock = SYSTEM_CLOCK, random = Math.random } = options;
   const names = createTopicNames(options.topicPrefix);
-  const connection = connectKafka({
-    ...options.kafka,
-    clientId: "posthaste-delivery",
-    log,
-    metrics: createKafkaMetrics(registry),
-  });
+  const ownMetrics = { log, metrics: createKafkaMetrics(registry) };
+  const connection = connectKafka({ ...options.kafka, ...ownMetrics, clientId: "posthaste-delivery" });
   const topics = await openTopics(connection, { ...options, names });
   const { destinations, suppressed } = topics;
   const metrics = createDeliveryMetrics(registry, topics.retryTopics, options.metricsDestinations);
