@@ -1,7 +1,7 @@
 /** Checks that each record stands on as many brokers as it should, and that each partition can be written. */
 import type { DescribedTopic } from "@posthaste/kafka/topics/topic-admin";
-import { replicationAdvice } from "../topics/replication-advice.ts";
 import type { Finding } from "./check.ts";
+import { replicationAdvice } from "./replication-advice.ts";
 import { minInsyncReplicas } from "./topic-check.ts";
 
 /** `brokers`: how many the cluster has now. */

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { createTopicNames, SCHEMA_NAMES, type TopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { replicationAdvice } from "@posthaste/doctor/replication-advice";
 import { createOpenCodec } from "@posthaste/kafka/codec/registry";
 import { connectKafka, type KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readTopicId } from "@posthaste/kafka/connection/topic-id";
@@ -14,7 +15,6 @@ import { replicationOf, type TopicDifference } from "@posthaste/kafka/topics/top
 import { ConfigError, readConfig } from "@posthaste/runtime/config";
 import { kafkaAccess, registryAccess } from "@posthaste/runtime/connection-settings";
 import { createLogger } from "@posthaste/runtime/logger";
-import { replicationAdvice } from "./health/topics/replication-advice.ts";
 import { topicsSettings } from "./health/topics/topics-settings.ts";
 
 interface Arguments {

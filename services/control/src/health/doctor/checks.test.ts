@@ -1,12 +1,12 @@
 import { createTopicNames, topicCatalogue } from "@posthaste/contracts/topics";
+import { runCheck } from "@posthaste/doctor/check";
+import { replicationFindings } from "@posthaste/doctor/replication-check";
+import { type ConfiguredTopics, topicFindings } from "@posthaste/doctor/topic-check";
 import type { DescribedTopic, PartitionCopies } from "@posthaste/kafka/topics/topic-admin";
 import { settingsOf } from "@posthaste/kafka/topics/topic-plan";
 import { describe, expect, it } from "vitest";
 import { LagWatch } from "../health/lag-watch.ts";
 import { ProcessClocks } from "../health/process-clocks.ts";
-import { runCheck } from "./check.ts";
-import { replicationFindings } from "./replication-check.ts";
-import { type ConfiguredTopics, topicFindings } from "./topic-check.ts";
 
 const names = createTopicNames("p");
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,7 @@
 /** Checks that the clocks agree: retries come due and windows close by them, and lists tell their freshness by them. */
+
+import type { Check, Finding } from "@posthaste/doctor/check";
 import type { ProcessClock } from "../health/process-clocks.ts";
-import type { Check, Finding } from "./check.ts";
 import type { ServiceAddress } from "./service-readiness.ts";
 
 /** A difference, in ms, that clocks kept by NTP never reach and that does no harm here. */

@@ -1,12 +1,12 @@
 /** The doctor's route: the state of everything that Posthaste depends on, and the remedy for each fault. */
 
 import type { Freshness } from "@posthaste/core/freshness";
+import { CHECK_STATES, type Check, type CheckResult, type CheckState, runCheck } from "@posthaste/doctor/check";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
 import { invalidInput } from "@posthaste/http-kit/problem";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { singleFlight } from "@posthaste/kafka/connection/single-flight";
 import { z } from "zod";
-import { CHECK_STATES, type Check, type CheckResult, type CheckState, runCheck } from "./check.ts";
 
 const findingStates = CHECK_STATES.filter((state): state is Exclude<CheckState, "ok"> => state !== "ok");
 

@@ -1,6 +1,7 @@
 /** Checks that all delivery processes run with the same settings. */
+
+import type { Check, Finding } from "@posthaste/doctor/check";
 import type { ReportedProcess } from "../health/health-book.ts";
-import type { Check, Finding } from "./check.ts";
 
 /** The settings that must agree, each with its value in a process's report. */
 const SETTINGS: readonly (readonly [string, (process: ReportedProcess) => string])[] = [

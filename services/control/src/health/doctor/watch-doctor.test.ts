@@ -1,6 +1,6 @@
+import type { CheckResult, Finding } from "@posthaste/doctor/check";
 import { Gauge, Registry } from "prom-client";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { CheckResult, Finding } from "./check.ts";
 import { watchDoctor } from "./watch-doctor.ts";
 
 beforeEach(() => {
