@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { MAX_WEBHOOK_URLS, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "./destination.ts";
 import { quotedUrl } from "./quoted-url.ts";
+import { OPERATIONS_SOURCE } from "./source.ts";
 import { nameInput, revisionInput } from "./source-settings.ts";
 import { staticHeaderProblems } from "./static-headers.ts";
 
@@ -131,7 +132,7 @@ const sourceIdsInput = z
   .array(z.string("expected the id of a source"), "expected a list of the ids of sources")
   .max(1000, "a destination has at most 1000 sources")
   .refine((ids) => new Set(ids).size === ids.length, "a source stands twice")
-  .describe("The sources whose events it gets.");
+  .describe(`The sources whose events it gets; ${OPERATIONS_SOURCE.id} alone for operational events.`);
 
 export const destinationInput = z.strictObject({
   type: z.literal(WEBHOOKS, `expected "${WEBHOOKS}"`),

@@ -3,6 +3,12 @@
 export const SOURCE_KINDS = ["web", "mobile", "server"] as const;
 export type SourceKind = (typeof SOURCE_KINDS)[number];
 
+/**
+ * The source of operational events: control makes them of how destinations are. Nothing is configured for it, and it
+ * has no key; a destination that names it gets them, and gets nothing else.
+ */
+export const OPERATIONS_SOURCE = { id: "src_operations", name: "Operations of Posthaste" } as const;
+
 /** A key that ingest accepts for a source until a moment, or for good. */
 export interface WriteKey {
   readonly key: string;

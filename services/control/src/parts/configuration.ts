@@ -39,7 +39,7 @@ export async function openConfiguration({ names, connection, openCodec }: Client
     name: "control",
     topics: [
       ...[names.sourceConfig, names.destinationConfig, names.events, names.deletions, names.suppressions],
-      names.audit,
+      ...[names.audit, names.meta],
     ],
   });
   const audit = await openAudit({ connection, openCodec, names, clock, fail });

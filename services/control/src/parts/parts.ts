@@ -4,8 +4,10 @@
  */
 import { openCanary } from "@posthaste/canary/open-canary";
 import type { OpenCodec } from "@posthaste/contracts/codec";
+import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { Teller } from "@posthaste/operations/teller";
 import { openReadModel, readModelPath } from "@posthaste/read-model/read-model";
 import type { Traces } from "@posthaste/runtime/traces";
 import type { Registry } from "prom-client";
@@ -145,6 +147,20 @@ async function openActors(clients: Clients, configuration: Configuration, reader
     deadLetters: (destinationId) => destinationDeadLetters.count(destinationId),
   });
   leader.add("health", (signal) => health.removeGone(signal));
+  const teller = new Teller({
+    ...{ names, facts: readers.losses.facts, producer, codec: await openCodec<Event>("event") },
+    ...{ known: () => health.known.all(), nowMs: clock.nowMs, log },
+    failedLately: (id) => health.known.recent(id).lastHour.failed.some((failed) => failed > 0),
+    openDeadLetters: async (id) => {
+      // While the dead letters are read again after a start, there seem to be fewer.
+      if (!readModel.freshness("dead_letters").complete) return null;
+      return destinationDeadLetters.count(id).then(
+        ({ open }) => open,
+        () => null,
+      );
+    },
+  });
+  leader.add("operations", (signal) => teller.tell(signal));
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log, traces },
   });

@@ -2,6 +2,7 @@
 import { type Destination, PAYLOADS, RESPONSE_LOGS, SETTLE_RULES, WEBHOOKS } from "@posthaste/core/config/destination";
 import { MASK } from "@posthaste/core/config/destination-settings";
 import { SECRET_STAGES, secretStage } from "@posthaste/core/config/secret-rotation";
+import { OPERATIONS_SOURCE } from "@posthaste/core/config/source";
 import { pageOf } from "@posthaste/http-kit/page";
 import type { Named } from "@posthaste/http-kit/route";
 import { z } from "zod";
@@ -50,7 +51,7 @@ export function viewDestination(value: Destination, isSource: (id: string) => bo
     id: value.id,
     type: value.type,
     name: value.name,
-    sourceIds: value.sourceIds.filter(isSource),
+    sourceIds: value.sourceIds.filter((id) => id === OPERATIONS_SOURCE.id || isSource(id)),
     enabled: value.enabled,
     settings: {
       sharedSecret: { set: value.secrets.active !== null },

@@ -1,7 +1,7 @@
 /** Finding sources that have to be there. */
 
 import type { ConfigStore } from "@posthaste/configuration/config-store";
-import type { Source } from "@posthaste/core/config/source";
+import { OPERATIONS_SOURCE, type Source } from "@posthaste/core/config/source";
 import { invalidInput, Problem } from "@posthaste/http-kit/problem";
 
 /**
@@ -20,8 +20,14 @@ export function findSource(source: Source | undefined, id: string): Source {
   return source;
 }
 
-/** Refuses input whose `sourceIds` name a source that does not exist. */
+/** Refuses input whose `sourceIds` name a source that does not exist, or the source of operations beside others. */
 export async function assertSources(ids: readonly string[], sources: FindSources): Promise<void> {
+  const isOfOperations = ids.includes(OPERATIONS_SOURCE.id);
+  if (isOfOperations && ids.length === 1) return;
+  if (isOfOperations) {
+    const message = `${OPERATIONS_SOURCE.id} stands alone: give operational events a destination of their own`;
+    throw invalidInput([{ path: "sourceIds", message }]);
+  }
   const found = await Promise.all(ids.map((id) => sources.find(id)));
   const errors = ids.flatMap((id, index) =>
     found[index] === undefined ? [{ path: `sourceIds[${index}]`, message: `there is no source ${id}` }] : [],

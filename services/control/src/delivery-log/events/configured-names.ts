@@ -2,7 +2,7 @@
 
 import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
-import type { Source } from "@posthaste/core/config/source";
+import { OPERATIONS_SOURCE, type Source } from "@posthaste/core/config/source";
 import type { Names } from "./verdict-sentences.ts";
 
 export interface NamedConfig {
@@ -13,7 +13,7 @@ export interface NamedConfig {
 /** Names a source or destination by its name in quotes, and a removed one by its id. */
 export function configuredNames({ sources, destinations }: NamedConfig): Names {
   return {
-    source: (id) => quoted(sources.get(id)?.name, id),
+    source: (id) => quoted(id === OPERATIONS_SOURCE.id ? OPERATIONS_SOURCE.name : sources.get(id)?.name, id),
     destination: (id) => quoted(destinations.get(id)?.name, id),
   };
 }

@@ -5,7 +5,7 @@
 import type { AuditLog, HeldEntry } from "@posthaste/configuration/audit-log";
 import type { ConfigStore } from "@posthaste/configuration/config-store";
 import type { Destination } from "@posthaste/core/config/destination";
-import type { Source } from "@posthaste/core/config/source";
+import { OPERATIONS_SOURCE, type Source } from "@posthaste/core/config/source";
 import { deliveryKey, eventKey } from "@posthaste/core/routing/partition-key";
 import { MAX_NAME_LENGTH } from "@posthaste/core/routing/short-name";
 import type { PipelineAnswer, PipelineQuestion, PipelineSearch } from "@posthaste/pipeline/pipeline-search";
@@ -181,7 +181,7 @@ function keysOfUser(
   { sources, destinations }: LookupParts,
 ): Pick<PipelineQuestion, "eventKeys" | "deliveryKeys"> {
   if (userId === undefined) return { eventKeys: null, deliveryKeys: null };
-  const sourceIds = sourceId === undefined ? [...sources.values()].map(({ id }) => id) : [sourceId];
+  const sourceIds = sourceId === undefined ? [...sources.values(), OPERATIONS_SOURCE].map(({ id }) => id) : [sourceId];
   const connected = [...destinations.values()].filter((each) => each.sourceIds.some((id) => sourceIds.includes(id)));
   const subject = subjectOf(userId);
   return {

@@ -73,6 +73,7 @@ export interface ReportedHealth {
 export interface OpenedHealth {
   readonly reportedHealth: ReportedHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
+  readonly known: Pick<KnownHealth, "all" | "recent">;
   /** The changes, for the live stream. */
   readonly live: LiveHealth;
   /** The state of the table, for `/readyz`. */
@@ -121,6 +122,7 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   const timers: NodeJS.Timeout[] = [];
   return {
     reportedHealth: { book, flow, clocks, fresh },
+    known,
     routes: (parts) => [
       ...healthRoutes(known, fresh),
       ...seriesRoutes({ known, readModel, history, fresh, nowMs }),

@@ -6,6 +6,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { type RecordPlace, readRecord } from "@posthaste/kafka/log/read-record";
+import type { Table } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import { acceptedLossesIn, openMetaTable } from "@posthaste/kafka/topics/accepted-losses";
 import { findLosses, type Loss } from "./find-losses.ts";
@@ -25,6 +26,8 @@ export interface Losses {
   /** The losses that nobody has accepted yet. */
   readonly find: () => Promise<readonly Loss[]>;
   readonly lostOf: LostOf;
+  /** The facts of the meta topic, as text. */
+  readonly facts: Table<string>;
   readonly routes: readonly Route[];
   readonly close: () => Promise<void>;
 }
@@ -48,6 +51,7 @@ export async function openLosses({ connection, names, clock, trail, fail }: Open
   };
   return {
     find,
+    facts: table,
     lostOf: createLostOf(names, accepted),
     routes: lossRoutes({ find, writtenAtMs, topic: names.meta, producer, trail, clock }),
     close: async () => {

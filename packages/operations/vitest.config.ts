@@ -1,0 +1,3 @@
+import { projectConfig } from "@posthaste/tooling/vitest";
+
+export default projectConfig("operations");
