@@ -68,6 +68,19 @@ describe("a webhook", () => {
     expect(bodies(MAKE)).toMatchObject([{ name: "shop.example" }, { name: "shop.example" }]);
   });
 
+  it("gets operational events, of no source of one's own, and leads to its destination", async () => {
+    const made = { ...destination, sourceIds: ["src_operations"], enabled: true };
+    const page = await visit(FORM, { ...NO_SOURCES, [MAKE]: { status: 201, body: made } });
+    await page.getByText("Operations of Posthaste").click();
+    await page.getByText("It tells when another destination starts to fail").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel("URL 1").fill("https://people.example/hook");
+    await page.getByRole("button", { name: "Save and turn on" }).click();
+    await page.waitForURL("**/destinations/dst_*");
+    expect(bodies("POST /v1/sources")).toEqual([]);
+    expect(bodies(MAKE)).toMatchObject([{ name: "people.example", sourceIds: ["src_operations"] }]);
+  });
+
   it("is tried before it is saved, with the secret and the headers as they stand", async () => {
     const page = await visit(FORM);
     await page.getByLabel("URL 1").fill("https://shop.example/hook");

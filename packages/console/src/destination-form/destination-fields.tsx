@@ -1,3 +1,4 @@
+import { OPERATIONS_SOURCE } from "@posthaste/core/config/source";
 import { useQuery } from "@tanstack/react-query";
 import type { Problem } from "../api/api-types.ts";
 import { Checked } from "../elements/checked.tsx";
@@ -19,6 +20,7 @@ export interface DestinationFieldsProps {
 
 export function DestinationFields({ draft, onChange, errors }: DestinationFieldsProps) {
   const { data: sources = [] } = useQuery(allSources);
+  const others = draft.sourceIds.filter((id) => id !== OPERATIONS_SOURCE.id);
   const put = (part: Partial<DestinationDraft>): void => onChange({ ...draft, ...part });
   const errorAt = (path: string): string | null => errors.find((error) => error.path === path)?.message ?? null;
   return (
@@ -29,13 +31,17 @@ export function DestinationFields({ draft, onChange, errors }: DestinationFields
       </Checked>
       <fieldset className={styles["group"]}>
         <legend>Sources</legend>
+        <Checked
+          isSelected={draft.sourceIds.includes(OPERATIONS_SOURCE.id)}
+          onChange={(isOn) => put({ sourceIds: isOn ? [OPERATIONS_SOURCE.id] : [] })}
+        >
+          {OPERATIONS_SOURCE.name}: how the other destinations are, and nothing else
+        </Checked>
         {sources.map(({ id, name }) => (
           <Checked
             key={id}
             isSelected={draft.sourceIds.includes(id)}
-            onChange={(isOn) =>
-              put({ sourceIds: isOn ? [...draft.sourceIds, id] : draft.sourceIds.filter((each) => each !== id) })
-            }
+            onChange={(isOn) => put({ sourceIds: isOn ? [...others, id] : others.filter((each) => each !== id) })}
           >
             {name}
           </Checked>

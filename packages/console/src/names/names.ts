@@ -1,4 +1,5 @@
 /** Names of destinations and sources, by their ids: other lists have ids alone. */
+import { OPERATIONS_SOURCE } from "@posthaste/core/config/source";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Destination, Source } from "../api/api-types.ts";
@@ -52,7 +53,7 @@ export function useSourceNaming(): Naming {
 }
 
 function namingOf(named: readonly { readonly id: string; readonly name: string }[], isSettled: boolean): Naming {
-  const names = new Map(named.map(({ id, name }) => [id, name]));
+  const names = new Map([OPERATIONS_SOURCE, ...named].map(({ id, name }) => [id, name]));
   return { nameOf: (id) => names.get(id) ?? id, isSettled };
 }
 

@@ -3,6 +3,7 @@
  *
  * CO1  A source that was made before its destination was refused is used again.
  */
+import { OPERATIONS_SOURCE } from "@posthaste/core/config/source";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -234,9 +235,11 @@ function useConnecting(draft: ConnectDraft, sharedSecret: string) {
       }
       return destination;
     },
-    onSuccess: ({ id, enabled }) => {
+    onSuccess: ({ id, enabled, sourceIds }) => {
       forgetDraft();
-      router.history.push(enabled ? `/connect/${id}` : `/destinations/${id}`);
+      // Nobody sends operational events by hand, so no first one is waited for.
+      const isAwaited = enabled && !sourceIds.includes(OPERATIONS_SOURCE.id);
+      router.history.push(isAwaited ? `/connect/${id}` : `/destinations/${id}`);
     },
     onSettled: () => client.invalidateQueries(),
   });

@@ -1,3 +1,4 @@
+import { OPERATIONS_SOURCE } from "@posthaste/core/config/source";
 import { Radio, RadioGroup } from "react-aria-components";
 import type { Source } from "../../api/api-types.ts";
 import { Choice } from "../../elements/choice.tsx";
@@ -13,29 +14,42 @@ export interface SourceChoiceProps {
   readonly error: string | null;
 }
 
-/** Where the events come from: a new source, or one that is there. */
+/** Where the events come from: a new source, one that is there, or Posthaste itself. */
 export function SourceChoice({ draft, onChange, sources, error }: SourceChoiceProps) {
   const [first] = sources;
+  const isOfOperations = draft.sourceId === OPERATIONS_SOURCE.id;
+  const sourceOf: Readonly<Record<string, string | undefined>> = {
+    existing: first?.id,
+    operations: OPERATIONS_SOURCE.id,
+  };
   return (
     <section aria-label="Source" className={styles["part"]}>
       <h2>1 Where from</h2>
-      {first !== undefined && (
-        <RadioGroup
-          aria-label="Source"
-          className={styles["radios"] ?? ""}
-          value={draft.sourceId === null ? "new" : "existing"}
-          onChange={(chosen) => onChange({ sourceId: chosen === "new" ? null : first.id })}
-        >
-          <Radio value="new" className={styles["radio"] ?? ""}>
-            A new source
-          </Radio>
+      <RadioGroup
+        aria-label="Source"
+        className={styles["radios"] ?? ""}
+        value={isOfOperations ? "operations" : draft.sourceId === null ? "new" : "existing"}
+        onChange={(chosen) => onChange({ sourceId: sourceOf[chosen] ?? null })}
+      >
+        <Radio value="new" className={styles["radio"] ?? ""}>
+          A new source
+        </Radio>
+        {first !== undefined && (
           <Radio value="existing" className={styles["radio"] ?? ""}>
             One that is there
           </Radio>
-        </RadioGroup>
+        )}
+        <Radio value="operations" className={styles["radio"] ?? ""}>
+          {OPERATIONS_SOURCE.name}
+        </Radio>
+      </RadioGroup>
+      {isOfOperations && (
+        <p className={styles["detail"]}>
+          It tells when another destination starts to fail, stays shut, has dead letters, or answers again.
+        </p>
       )}
       <div className={styles["pair"]}>
-        {draft.sourceId === null ? (
+        {isOfOperations ? null : draft.sourceId === null ? (
           <>
             <Field
               label="Its name"
