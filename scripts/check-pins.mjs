@@ -6,7 +6,12 @@ import { join } from "node:path";
 import { root } from "./bootstrap.mjs";
 
 /** Images whose digest is not known here. Each is named by a tag of one release. */
-const BY_TAG = ["apicurio/apicurio-registry-sql:2.6.13.Final"];
+const BY_TAG = [
+  "apicurio/apicurio-registry:3.0.9",
+  "grafana/grafana:12.1.1",
+  "maven:3.9-eclipse-temurin-17",
+  "prom/alertmanager:v0.28.1",
+];
 
 const folder = process.argv[2] ?? root;
 
@@ -19,14 +24,6 @@ function namedIn(path, pattern) {
   });
 }
 
-function workflows() {
-  const path = ".github/workflows";
-  if (!existsSync(join(folder, path))) return [];
-  return readdirSync(join(folder, path))
-    .filter((file) => /\.ya?ml$/.test(file))
-    .map((file) => `${path}/${file}`);
-}
-
 /** Of the repository itself, or by the 40 digits of a commit. */
 function isPinnedAction(name) {
   return name.startsWith("./") || (name.startsWith("docker://") ? isPinnedImage(name) : /@[0-9a-f]{40}$/.test(name));
@@ -36,12 +33,26 @@ function isPinnedImage(name) {
   return /@sha256:[0-9a-f]{64}$/.test(name) || BY_TAG.includes(name);
 }
 
-const dockerfile = "deploy/Dockerfile";
-const stages = namedIn(dockerfile, /^FROM .* AS (\S+)/i).map(({ name }) => name);
-const actions = workflows().flatMap((path) => namedIn(path, /^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)/));
+/** The files of a folder below the looked-at one; none where it is not there. */
+function filesIn(path, pattern) {
+  if (!existsSync(join(folder, path))) return [];
+  return readdirSync(join(folder, path))
+    .filter((file) => pattern.test(file))
+    .map((file) => `${path}/${file}`);
+}
+
+/** The base images of a Dockerfile, without its own stages. */
+function baseImages(path) {
+  const stages = namedIn(path, /^FROM .* AS (\S+)/i).map(({ name }) => name);
+  return namedIn(path, /^FROM\s+(?:--\S+\s+)*(\S+)/i).filter(({ name }) => !stages.includes(name));
+}
+
+const actions = filesIn(".github/workflows", /\.ya?ml$/).flatMap((path) =>
+  namedIn(path, /^\s*(?:-\s+)?uses:\s*["']?([^\s"'#]+)/),
+);
 const images = [
-  ...namedIn(dockerfile, /^FROM\s+(?:--\S+\s+)*(\S+)/i).filter(({ name }) => !stages.includes(name)),
-  ...namedIn("deploy/compose.yaml", /^\s*image:\s*["']?([^\s"'#]+)/),
+  ...[...filesIn("deploy", /^Dockerfile$/), ...filesIn("deploy/kafka", /^Dockerfile$/)].flatMap(baseImages),
+  ...filesIn("deploy", /^compose.*\.yaml$/).flatMap((path) => namedIn(path, /^\s*image:\s*["']?([^\s"'#]+)/)),
 ];
 const loose = [
   ...actions

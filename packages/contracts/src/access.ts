@@ -4,7 +4,7 @@
  */
 import type { TopicNames } from "./topics.ts";
 
-/** The processes that log in at the brokers. The schema registry does not: it keeps its schemas in its own database. */
+/** The processes of this project that log in at the brokers. A registry whose schemas are in Kafka is none of them. */
 export const KAFKA_USERS = [
   "posthaste-ingest",
   "posthaste-router",

@@ -1,4 +1,4 @@
-/** The repository's files for containers: the secrets of each, the networks of each, and the content of an image. */
+/** The repository's files for images: their content, and their pins. */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,13 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parse } from "yaml";
 import { nodeFlagsOf, SERVICE_NAMES } from "../src/services/services.ts";
-
-interface ComposeService {
-  readonly environment?: Readonly<Record<string, unknown>>;
-  readonly ports?: readonly string[];
-}
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../", import.meta.url));
@@ -20,57 +14,6 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 async function textOf(path: string): Promise<string> {
   return readFile(join(root, path), "utf8");
 }
-
-async function composeServices(): Promise<readonly (readonly [string, ComposeService])[]> {
-  const { services } = parse(await textOf("deploy/compose.yaml"), { merge: true }) as {
-    services: Record<string, ComposeService>;
-  };
-  return Object.entries(services);
-}
-
-describe("compose", () => {
-  it("gives the admin token to control alone, and the secret keys to control and delivery alone", async () => {
-    const services = await composeServices();
-    const holding = (setting: string) =>
-      services.filter(([, { environment = {} }]) => setting in environment).map(([name]) => name);
-    expect(holding("POSTHASTE_ADMIN_TOKEN")).toEqual(["control"]);
-    expect(holding("POSTHASTE_SECRET_KEYS")).toEqual(["delivery", "control"]);
-    expect(holding("SCHEMA_REGISTRY_URL")).toEqual(["topics", "ingest", "router", "delivery", "control"]);
-    expect(holding("KAFKA_SASL_MECHANISM")).toEqual(holding("SCHEMA_REGISTRY_URL"));
-  });
-
-  it("hands the networks and ports that webhooks may reach to delivery and control, as set", async () => {
-    const services = await composeServices();
-    for (const setting of ["POSTHASTE_ALLOW_NETWORKS", "POSTHASTE_DENY_NETWORKS", "POSTHASTE_WEBHOOK_PORTS"]) {
-      const holding = services.filter(([, { environment = {} }]) => setting in environment);
-      expect(holding.map(([name]) => name)).toEqual(["delivery", "control"]);
-      for (const [, { environment }] of holding) expect(environment?.[setting]).toBe(`\${${setting}:-}`);
-    }
-  });
-
-  it("lets each process of control have its canaries at its own address", async () => {
-    const jobs = parse(await textOf("deploy/compose.jobs.yaml"), { logLevel: "silent" }) as {
-      readonly services: Readonly<Record<string, ComposeService>>;
-    };
-    const base = Object.fromEntries(await composeServices());
-    for (const services of [base, jobs.services]) {
-      const own = { control: base["control"], ...services };
-      const origins = Object.entries(own)
-        .filter(([name]) => name.startsWith("control"))
-        .map(
-          ([, each]) =>
-            each?.environment?.["POSTHASTE_CANARY_ORIGIN"] ?? base["control"]?.environment?.["POSTHASTE_CANARY_ORIGIN"],
-        );
-      expect(origins).toContain("http://control:8090");
-      expect(services["delivery"]?.environment?.["POSTHASTE_CANARY_ORIGINS"]).toBe(origins.join(","));
-    }
-  });
-
-  it("publishes its ports on this host alone", async () => {
-    const published = (await composeServices()).flatMap(([, { ports = [] }]) => ports);
-    expect(published).toEqual(["127.0.0.1:8080:8080", "127.0.0.1:8090:8090", "127.0.0.1:9090:9090"]);
-  });
-});
 
 describe("an image", () => {
   it("holds none of the packages that only development uses", async () => {
@@ -167,7 +110,7 @@ describe("the check of pins", () => {
 
   it("finds nothing in this repository", async () => {
     const { stdout } = await run(process.execPath, [join(root, "scripts/check-pins.mjs")]);
-    expect(stdout).toMatch(/^\d+ actions, 5 images, 0 not pinned\n$/);
+    expect(stdout).toMatch(/^\d+ actions, 8 images, 0 not pinned\n$/);
   });
 });
 

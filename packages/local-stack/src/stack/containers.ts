@@ -12,7 +12,7 @@ import { findFreePorts } from "../process/ports.ts";
 import type { LocalStackOptions, PreparedStack } from "./prepared-stack.ts";
 import { CONFLUENT_API_PATH } from "./registry-process.ts";
 
-/** The versions are the versions of java/pom.xml; Kafka's digest is the one of deploy/compose.yaml. */
+/** The versions are the versions of java/pom.xml; Kafka's digest is the one of deploy/kafka/Dockerfile. */
 const KAFKA_IMAGE = "apache/kafka:4.1.0@sha256:bff074a5d0051dbc0bbbcd25b045bb1fe84833ec0d3c7c965d1797dd289ec88f";
 const REGISTRY_IMAGE = "apicurio/apicurio-registry-mem:2.6.13.Final";
 
