@@ -36,6 +36,14 @@ const ready = (a: string, b: string): Series => ({
   'posthaste_ready{service="delivery",check="group",instance="a"}': a,
   'posthaste_ready{service="delivery",check="group",instance="b"}': b,
 });
+const told = (without?: string): Series => {
+  const names = [
+    "controller_kafkacontroller_activecontrollercount",
+    "server_replicamanager_underminisrpartitioncount",
+    "log_logmanager_offlinelogdirectorycount",
+  ];
+  return Object.fromEntries(names.flatMap((name) => (name === without ? [] : [[`kafka_${name}`, "0x60"]])));
+};
 const lost = (open: number): Series => ({
   'posthaste_deliveries_total{outcome="delivered"}': "0+60x90 5400x30",
   'posthaste_deliveries_total{outcome="retryable"}': "0x90 0+60x30",
@@ -229,4 +237,5 @@ export const ALERT_CASES: readonly AlertCase[] = [
     one("kafka_server_replicamanager_underreplicatedpartitions", "1x60"),
     one("kafka_server_replicamanager_underreplicatedpartitions", "1x5 0x60"),
   ),
+  caseOf("KafkaMetricsGone", "12m", told("controller_kafkacontroller_activecontrollercount"), told()),
 ];
