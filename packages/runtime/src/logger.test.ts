@@ -20,11 +20,15 @@ it("writes one JSON line with the service, the event and its fields, and nothing
 it("masks what may hold a secret at any depth, in errors and in the message, passed by mistake", () => {
   const cause = new Error("http://user:hunter2@registry:8081 refused");
   const lines = linesOf((logger) => {
-    logger.info({ event: "x", sharedSecret: "hunter2", destination: { urls: [{ headers: { "X-Key": "hunter2" } }] } });
-    logger.warn({ event: "x" }, "asking http://user:hunter2@registry:8081 again");
-    logger.error({ event: "x", err: new Error("no codec", { cause }) });
-    logger.error({ event: "x", err: cause });
-    logger.fatal({ event: "x", error: new AggregateError([cause], "all failed") }, "the service cannot go on");
+    logger.info({
+      event: "one",
+      sharedSecret: "hunter2",
+      destination: { urls: [{ headers: { "X-Key": "hunter2" } }] },
+    });
+    logger.warn({ event: "two" }, "asking http://user:hunter2@registry:8081 again");
+    logger.error({ event: "three", err: new Error("no codec", { cause }) });
+    logger.error({ event: "four", err: cause });
+    logger.fatal({ event: "five", error: new AggregateError([cause], "all failed") }, "the service cannot go on");
   });
   expect(JSON.stringify(lines)).not.toContain("hunter2");
   expect(lines).toMatchObject([
