@@ -34,8 +34,8 @@ describe("deletions", () => {
   });
 
   it.each([
-    [["--user-id", "u", "--file", "-"], "name whose data is to be deleted by either --user-id or --file"],
-    [[], "name whose data is to be deleted by either --user-id or --file"],
+    [["--user-id", "u", "--file", "-"], "give either --user-id or --file"],
+    [[], "give either --user-id or --file"],
     [["--file", "missing.txt"], "--file: missing.txt cannot be read"],
     [["--file", "-"], "--file: - has no user id"],
   ])("are refused with %j", async (args, message) => {

@@ -36,7 +36,7 @@ describe("events find", () => {
     command.control.script("GET /v1/events", { data: [], nextCursor: null, complete: true });
     expect((await posthaste(["events", "find", "--event", "Never"])).code).toBe(3);
     const { code, stderr } = await posthaste(["events", "find", "--since", "10m"]);
-    expect([code, stderr]).toEqual([2, "posthaste: name whose events or which are sought by --user-id or --event\n"]);
+    expect([code, stderr]).toEqual([2, "posthaste: give --user-id or --event\n"]);
   });
 });
 

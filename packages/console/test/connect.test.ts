@@ -130,7 +130,7 @@ describe("a webhook", () => {
 
   it("has its URLs put in order by the keyboard, takes a source that is there, and is saved off", async () => {
     const page = await visit(FORM, { [MAKE]: { status: 201, body: { ...destination, enabled: false } } });
-    await page.getByText("One that is there").click();
+    await page.getByText("An existing source").click();
     await page.getByLabel("URL 1").fill("https://one.example");
     await page.getByRole("button", { name: "URL", exact: true }).click();
     await page.getByLabel("URL 2").fill("https://two.example");
@@ -212,7 +212,7 @@ describe("a webhook", () => {
         expect.stringMatching(/^. ?connection_refused 8 ms/),
       ]);
     };
-    const before = [expect.stringContaining("200, as it was before"), expect.stringContaining("as it was before")];
+    const before = [expect.stringContaining("200, outdated"), expect.stringContaining("outdated")];
     await send();
     await page.getByText("Sign each request").click();
     await poll(stands).toEqual(before);

@@ -76,7 +76,7 @@ describe("a destination", () => {
     const session = { name: "dana", tokenId: "tok_1", scopes: ["read"], expiresAt: null };
     const page = await visit(settingsPath, { "GET /v1/session": { body: session } });
     await page.getByText("These settings are to be read: your token has not the scope write.").waitFor();
-    for (const field of [page.getByLabel("Name"), page.getByLabel("URL 1"), page.getByText("On: it gets the events")]) {
+    for (const field of [page.getByLabel("Name"), page.getByLabel("URL 1"), page.getByText("Enabled (takes effect")]) {
       expect(await field.evaluate((element) => element.closest("fieldset[disabled]") !== null)).toBe(true);
     }
     expect(await axeFaults(page)).toEqual([]);
@@ -89,7 +89,7 @@ describe("a destination", () => {
 
   it("is turned off after it was said what becomes of what waits", async () => {
     const page = await visit(settingsPath);
-    await page.getByText("On: it gets the events").click();
+    await page.getByText("Enabled (takes effect").click();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const question = page.getByRole("dialog", { name: "Turn off Billing?" });
     await question.getByText("3 deliveries wait for it: they become dead letters").waitFor();
@@ -110,7 +110,7 @@ describe("a destination", () => {
     await page.getByLabel("Requests a second at the most").fill("50");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await tested.getByText("Changed since: send the test again.").waitFor();
-    await tested.getByText("connection_refused, as it was before").waitFor();
+    await tested.getByText("connection_refused, outdated").waitFor();
     expect(await axeFaults(page)).toEqual([]);
   });
 

@@ -111,7 +111,7 @@ describe("while control reads for the first time", () => {
     await verdict.getByText("Not known yet").waitFor();
     await verdict.getByText("Nothing is known of it yet.").waitFor();
     await page.getByText("75 % of 1,200,000 records").waitFor();
-    expect(await page.getByText("Is it the whole message id?").count()).toBe(0);
+    expect(await page.getByText("Search the topics themselves").count()).toBe(0);
     await expectSound(page, "all");
     control.answer({ ...readTo(null), ...eventPage.live });
     await verdict.getByText("Given up").waitFor();
@@ -119,8 +119,9 @@ describe("while control reads for the first time", () => {
 
   it("an event that was not found in all of it may be another's id", async () => {
     const page = await visit(eventPage.path, unfound(true));
-    await page.getByText("It never came. Is it the whole message id?").waitFor();
+    await page.getByText("It never came.").waitFor();
     expect(await page.getByText("Not known yet").count()).toBe(0);
+    await page.getByText("Search the topics themselves").waitFor();
   });
 
   it.each([

@@ -181,7 +181,7 @@ describe("the verdict on an event", () => {
     ],
     ["refused", "refused", /^Not accepted: ingest answered 400 missing_user\. Say whose it is\.$/],
     ["refused-in-batch", "rejected_in_batch", /^Not accepted as call 3 of its batch: missing_user\./],
-    ["never-seen", "unknown", /^Nothing is known of this message id in what was logged in the last 7 days/],
+    ["never-seen", "unknown", /^No event with this ID in the last 7 days/],
   ])("%s: %s", async (messageId, cause, sentence) => {
     const body = await verdictOn(messageId);
     expect([body.cause, body.messageId]).toEqual([cause, messageId]);
@@ -209,7 +209,7 @@ describe("the verdict on an event", () => {
     };
     expect(await of("1:77")).toEqual(["duplicate_of", [{ partition: 1, offset: 77 }], expect.any(String)]);
     expect(await of("1:1")).toEqual(["delivered", [{ partition: 1, offset: 1 }], expect.any(String)]);
-    const nothing = expect.stringMatching(/^Nothing is known of this message id at 1:78 of the events in /);
+    const nothing = expect.stringMatching(/^No event with this ID at 1:78 of the events in /);
     expect(await of("1:78")).toEqual(["unknown", [], nothing]);
     // It never came there.
     expect((await verdictOn("refused", "?origin=1:77")).events).toEqual([]);

@@ -149,7 +149,7 @@ describe("an event that nothing is written down of", () => {
     await eventually(async () => expect((await verdictOn("never-sent")).complete).toBe(true));
     const { cause, sentence } = await verdictOn("never-sent");
     expect(cause).toBe("unknown");
-    expect(sentence).toMatch(/^Nothing is known .*, and it does not wait for the router or delivery: it never came/);
+    expect(sentence).toMatch(/^No event with this ID .*, and none waits for the router or delivery: it never came/);
   });
 });
 

@@ -109,7 +109,7 @@ async function create(context: Context, options: CreateOptions): Promise<ExitCod
 
 async function usersOf({ terminal }: Context, { userId, file }: CreateOptions): Promise<readonly string[]> {
   if ((userId === undefined) === (file === undefined)) {
-    throw new CliError(EXIT.usage, "name whose data is to be deleted by either --user-id or --file");
+    throw new CliError(EXIT.usage, "give either --user-id or --file");
   }
   if (file === undefined) return [userId ?? ""];
   const text = await terminal.readFile(file).catch((cause: unknown) => {

@@ -32,7 +32,7 @@ export function addFindEvents(events: Command, perform: Perform): void {
     .action(({ limit, ...filter }: FindOptions, command: Command) =>
       perform(command, async (context) => {
         if (filter.userId === undefined && filter.event === undefined) {
-          throw new CliError(EXIT.usage, "name whose events or which are sought by --user-id or --event");
+          throw new CliError(EXIT.usage, "give --user-id or --event");
         }
         const list = await context.api.listRead("/v1/events", limit, queryOf({ ...filter }), { page: PAGE });
         return printRead(context, list, COLUMNS);

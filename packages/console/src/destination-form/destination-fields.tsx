@@ -27,7 +27,7 @@ export function DestinationFields({ draft, onChange, errors }: DestinationFields
     <>
       <Field label="Name" value={draft.name} onChange={(name) => put({ name })} error={errorAt("name")} />
       <Checked isSelected={draft.enabled} onChange={(enabled) => put({ enabled })}>
-        On: it gets the events that are received from a second after saving
+        Enabled (takes effect within a second)
       </Checked>
       <fieldset className={styles["group"]}>
         <legend>Sources</legend>

@@ -76,7 +76,7 @@ function TestedUrl({ tested, isOfBefore, isAdvised }: TestedUrlProps) {
   return (
     <>
       {isOfBefore ? (
-        <Mark tone="off">{`${words}, as it was before`}</Mark>
+        <Mark tone="off">{`${words}, outdated`}</Mark>
       ) : (
         <Mark tone={outcome === "delivered" ? "good" : "bad"}>{words}</Mark>
       )}{" "}

@@ -120,7 +120,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
       since: "died at 16:03:19",
       much: "12,102",
     },
-    ...{ why: "503", itself: "What was counted is what is sent, whatever comes meanwhile", mine: "Replay 12,345" },
+    ...{ why: "503", itself: "12,345 are sent; failures after", mine: "Replay 12,345" },
     ...{ fresh: "the count holds until 17:04:24.145", terminal: IN_HELP },
   },
   "/replays/$replayId": {

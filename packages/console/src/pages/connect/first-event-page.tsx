@@ -73,7 +73,7 @@ function Waiting({ destination }: { readonly destination: Destination }) {
           <h2 id="snippets">Send from your own program</h2>
           <Snippets writeKey={source.data.writeKey} />
           <p className={styles["detail"]}>
-            Both stay: the destination <a href={`/destinations/${destination.id}`}>{destination.name}</a>, and the
+            Both are saved: the destination <a href={`/destinations/${destination.id}`}>{destination.name}</a>, and the
             source <a href={`/sources/${sourceId}`}>{source.data.name}</a> with these lines.
           </p>
         </section>

@@ -36,7 +36,7 @@ export function SourceChoice({ draft, onChange, sources, error }: SourceChoicePr
         </Radio>
         {first !== undefined && (
           <Radio value="existing" className={styles["radio"] ?? ""}>
-            One that is there
+            An existing source
           </Radio>
         )}
         <Radio value="operations" className={styles["radio"] ?? ""}>

@@ -56,7 +56,7 @@ export function EventView({ messageId }: { readonly messageId: string }) {
             </>
           }
         >
-          {query.data?.sentence ?? ""} Is it the whole message id?
+          {query.data?.sentence ?? ""}
         </Empty>
       }
     >

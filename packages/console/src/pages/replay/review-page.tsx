@@ -18,6 +18,7 @@ import type { Filter } from "../../listing/filter.ts";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
 import { MomentText } from "../../moment/moment-text.tsx";
+import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
 import { ResendButton } from "../../resend/resend-button.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -119,8 +120,8 @@ function Plan({ plan, filter, isCounting, counting, span, onCountAnew }: PlanPro
         <SkippedPart plan={plan} filter={filter} />
         {expiresAt !== null && (
           <p className={styles["detail"]}>
-            What was counted is what is sent, whatever comes meanwhile: its end is fixed at{" "}
-            <MomentText at={countedAt} />; the count holds until <MomentText at={expiresAt} />.{" "}
+            Only {matched === 1 ? "this one is" : `these ${countOf(matched)} are`} sent; failures after{" "}
+            <MomentText at={countedAt} /> are not included. The count holds until <MomentText at={expiresAt} />.{" "}
             <Button look="quiet" isPending={isCounting} onPress={onCountAnew}>
               Count anew
             </Button>

@@ -103,7 +103,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
       query: eventQuery,
       answer: {
         status: 200,
-        description: "One page of events of which something is written down.",
+        description: "One page of events, by latest activity.",
         body: { name: "EventPage", schema: pageOf(listedEvent).extend({ searchedTo }) },
       },
       handle: async ({ query: { since, until, ...asked } }) => {

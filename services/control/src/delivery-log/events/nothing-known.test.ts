@@ -17,29 +17,29 @@ describe("a message id under which nothing was found", () => {
   it("never came, where all that was logged and all that waits was looked through", () => {
     expect(tellNothing("unknown", searched())).toEqual({
       sentence:
-        "Nothing is known of this message id in what was logged in the last 7 days, " +
-        "and it does not wait for the router or delivery: it never came, or without a known write key.",
+        "No event with this ID in the last 7 days, and none waits for the router or delivery: it never came. " +
+        "Check the ID and the write key.",
       command: "posthaste events scan 'm 1'",
     });
-    expect(sentence({ origin: "1:78" })).toMatch(/^Nothing is known of this message id at 1:78 of the events in /);
+    expect(sentence({ origin: "1:78" })).toMatch(/^No event with this ID at 1:78 of the events in /);
     expect(sentence({ unlogged: ", or it was not logged" })).toMatch(
-      /: it never came, .* key, or it was not logged\.$/,
+      /: it never came, or it was not logged\. Check the ID and the write key\.$/,
     );
   });
 
   it.each(["stopped", "busy", "failed"] as const)(
     "may be under way where what waits was not looked through: %s",
     (state) => {
-      expect(sentence({ search: answered(state) })).toMatch(/looked through.*: it never came, or it is under way\.$/);
+      expect(sentence({ search: answered(state) })).toMatch(
+        /looked through.*: it never came, or it is under way\. Check the ID and the write key\.$/,
+      );
     },
   );
 
   it("may still be found while control reads: nobody is told that it never came", () => {
     for (const search of [null, ...(["searched", "stopped", "busy", "failed"] as const).map(answered)]) {
       const reported = sentence({ search, isComplete: false, origin: "1:78" });
-      expect(reported).toMatch(
-        /^Nothing is known of this message id at 1:78 of the events yet: control is still reading /,
-      );
+      expect(reported).toMatch(/^No event with this ID at 1:78 of the events yet: control is still reading /);
       expect(reported).toMatch(/ the last 7 days, and .*\. Ask again soon\.$/);
       expect(reported).not.toContain("never came");
     }

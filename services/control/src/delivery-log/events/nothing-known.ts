@@ -27,21 +27,22 @@ export interface SearchedFor {
 export function tellNothing(cause: VerdictCause, searched: SearchedFor): VerdictText {
   if (cause === "suppressed") return tellStopped("Not delivered", searched.hiddenBy);
   const { messageId, origin, isComplete } = searched;
-  const nothing = `Nothing is known of this message id${origin === undefined ? "" : ` at ${origin} of the events`}`;
+  const nothing = `No event with this ID${origin === undefined ? "" : ` at ${origin} of the events`}`;
   const sentence = `${nothing}${isComplete ? inAll(searched) : soFar(searched)}.`;
   return { sentence, command: `posthaste events scan ${shellWord(messageId)}` };
 }
 
 function inAll({ keepMs, search, unlogged }: SearchedFor): string {
-  const logged = ` in what was logged in the last ${daysOf(keepMs)} days, and `;
+  const logged = ` in the last ${daysOf(keepMs)} days, and `;
+  const check = "Check the ID and the write key";
   return search?.state === "searched"
-    ? `${logged}it does not wait for the router or delivery: it never came, or without a known write key${unlogged}`
-    : `${logged}${UNSEARCHED[search?.state ?? "failed"]}: it never came, or it is under way${unlogged}`;
+    ? `${logged}none waits for the router or delivery: it never came${unlogged}. ${check}`
+    : `${logged}${UNSEARCHED[search?.state ?? "failed"]}: it never came, or it is under way${unlogged}. ${check}`;
 }
 
 function soFar({ keepMs, search }: SearchedFor): string {
-  const left = ` yet: control is still reading what was logged in the last ${daysOf(keepMs)} days, and `;
-  const waits = "it does not wait for the router or delivery";
+  const left = ` yet: control is still reading the log of the last ${daysOf(keepMs)} days, and `;
+  const waits = "none waits for the router or delivery";
   return `${left}${search?.state === "searched" ? waits : UNSEARCHED[search?.state ?? "failed"]}. Ask again soon`;
 }
 
