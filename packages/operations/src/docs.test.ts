@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { JudgedHealth } from "@posthaste/core/health/health-state";
 import { toWebhookBody } from "@posthaste/core/routing/body";
 import { expect, it } from "vitest";
-import { NOTHING_REPORTED, newsOf, type Reported } from "./news.ts";
+import { type News, NOTHING_REPORTED, newsOf, type Reported, topicNewsOf } from "./news.ts";
 import { toEvent } from "./teller.ts";
 
 const PAGE = new URL("../../../docs/webhooks.md", import.meta.url);
@@ -16,10 +16,11 @@ const nothing = { reason: null, nextProbeMs: null, deliversAgainSinceMs: null, s
 /** Returns the bodies of the news of a destination. */
 function told(judged: JudgedHealth, dead: number, before: Reported = NOTHING_REPORTED): readonly unknown[] {
   const { news } = newsOf({ id: ID, name: "Shop", judged, openDeadLetters: dead }, before, NOW);
-  return news.map((each, number) =>
-    JSON.parse(toWebhookBody(toEvent(each, { destinationId: ID, number, nowMs: NOW }))),
-  );
+  return bodies(news, ID);
 }
+
+const bodies = (news: readonly News[], id: string): readonly unknown[] =>
+  news.map((each, number) => JSON.parse(toWebhookBody(toEvent(each, { id, number, nowMs: NOW }))));
 
 it("docs/webhooks.md shows each operational event as it is sent", async () => {
   const [, section = ""] = (await readFile(PAGE, "utf8")).split("## Operational webhooks");
@@ -32,12 +33,14 @@ it("docs/webhooks.md shows each operational event as it is sent", async () => {
     failingSinceMs: NOW - 10 * MINUTE,
     openDeadLetters: 3,
   };
+  const old = { topic: "posthaste.deliveries", records: 12, retentionMs: 604_800_000 };
   expect(shown).toEqual([
     ...told({ ...nothing, state: "failing", sinceMs: NOW - MINUTE, reason: refused }, 0),
     ...told({ ...nothing, state: "open", sinceMs: NOW - 10 * MINUTE, reason: silent, nextProbeMs: NOW + MINUTE }, 0),
     ...told({ ...nothing, state: "healthy" }, 3, stopped),
     ...told({ ...nothing, state: "healthy" }, 3),
+    ...bodies(topicNewsOf(old, { count: 0, atMs: null }, NOW).news, old.topic),
   ]);
-  expect(shown).toHaveLength(4);
+  expect(shown).toHaveLength(5);
   for (const { event } of shown) expect(section).toContain(`| \`${event}\` |`);
 });

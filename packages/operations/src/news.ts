@@ -9,14 +9,18 @@
  * OE3  Dead letters are reported when more of them are open than were reported, once an hour at the most. Fewer are
  *      noted and not reported.
  * OE4  A destination that is switched off is noted and not reported: somebody did that.
+ * OE5  A topic with old records is reported when that begins, and once a day while it lasts. Its end is noted.
  */
+
 import type { JudgedHealth } from "@posthaste/core/health/health-state";
+import type { OldRecords } from "./old-records.ts";
 
 export const FAILING_MS = 60_000;
 export const STOPPED_MS = 10 * 60_000;
 export const SURE_MS = 60_000;
 export const QUIET_MS = 5 * 60_000;
 export const DEAD_LETTERS_MS = 60 * 60_000;
+export const OLD_RECORDS_MS = 24 * 60 * 60_000;
 
 export interface SeenDestination {
   readonly id: string;
@@ -50,7 +54,7 @@ export const NOTHING_REPORTED: Reported = {
 
 /** The name and the properties of an operational event. */
 export interface News {
-  readonly event: `destination.${"failing" | "stopped" | "recovered" | "dead_letters"}`;
+  readonly event: `destination.${"failing" | "stopped" | "recovered" | "dead_letters"}` | "events.near_retention";
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -124,6 +128,26 @@ function deadLetterNews({ id, name, openDeadLetters: open }: SeenDestination, re
     reported: { ...reported, openDeadLetters: open, deadLettersAtMs: nowMs },
     news: [{ event: "destination.dead_letters", properties }],
   };
+}
+
+/** The last report on a topic. */
+export interface ReportedTopic {
+  /** How many events were made of the topic: the next one's number. */
+  readonly count: number;
+  /** When old records were reported last, in ms since the epoch; null while there are none. */
+  readonly atMs: number | null;
+}
+
+/** OE5. `old`: null where the topic has no old records. Returns the same report where nothing changed. */
+export function topicNewsOf(
+  old: OldRecords | null,
+  reported: ReportedTopic,
+  nowMs: number,
+): { readonly reported: ReportedTopic; readonly news: readonly News[] } {
+  if (old === null) return { reported: reported.atMs === null ? reported : { ...reported, atMs: null }, news: [] };
+  if (reported.atMs !== null && hasJustBeen(reported.atMs, nowMs, OLD_RECORDS_MS)) return { reported, news: [] };
+  const news: News = { event: "events.near_retention", properties: { ...old } };
+  return { reported: { count: reported.count + 1, atMs: nowMs }, news: [news] };
 }
 
 /** A moment in the future, as after a step of the clock, keeps nobody quiet. */

@@ -5,6 +5,7 @@ import { SILENT_LOG } from "@posthaste/core/log";
 import type { OutgoingRecord } from "@posthaste/kafka/producer/producer";
 import { testDestination } from "@posthaste/testbed/test-destination";
 import { beforeEach, describe, expect, it } from "vitest";
+import type { OldRecords } from "./old-records.ts";
 import { reportedKey } from "./reported-facts.ts";
 import { type KnownDestination, MOST_NEWS, Teller } from "./teller.ts";
 
@@ -20,6 +21,7 @@ let asked: string[];
 let refusal: Error | null;
 let nowMs: number;
 let dead: number | null;
+let old: OldRecords[];
 
 const failing = (id: string, change: Partial<Destination> = {}): KnownDestination => ({
   destination: testDestination(id, change),
@@ -51,6 +53,7 @@ function openTeller(): Teller {
       asked.push(id);
       return dead;
     },
+    oldRecords: async () => old,
     nowMs: () => nowMs,
     log: SILENT_LOG,
   });
@@ -59,6 +62,7 @@ const round = (signal = new AbortController().signal) => openTeller().tell(signa
 
 beforeEach(() => {
   [facts, sent, events, asked, refusal, nowMs, dead] = [new Map(), [], [], [], null, NOW, 2];
+  old = [];
   known = [failing("dst_1"), told("dst_operations")];
 });
 
@@ -143,6 +147,28 @@ describe("a round", () => {
     await round();
     expect([...facts.keys()]).toEqual(["accepted-loss t 0 1", reportedKey("dst_1")]);
     expect(events[0]?.messageId).toBe("operations-dst_1-0");
+  });
+
+  it("reports a topic with old records when that begins and once a day, and not its end", async () => {
+    known = [told("dst_operations")];
+    old = [{ topic: "deliveries", records: 3, retentionMs: 604_800_000 }];
+    const hours = [0, 1, 23, 24, 25];
+    for (const hour of hours) {
+      nowMs = NOW + hour * 60 * MINUTE;
+      await round();
+    }
+    expect(events.map(({ messageId, event }) => [messageId, event])).toEqual([
+      ["operations-deliveries-0", "events.near_retention"],
+      ["operations-deliveries-1", "events.near_retention"],
+    ]);
+    expect(JSON.parse(events[0]?.propertiesJson ?? "")).toEqual(old[0]);
+    const [again] = old;
+    old = [];
+    await round();
+    if (again !== undefined) old = [again];
+    await round();
+    expect(events.map(({ messageId }) => messageId).at(-1)).toBe("operations-deliveries-2");
+    expect(sent.map((records) => records.length)).toEqual([2, 2, 1, 2]);
   });
 
   it("sends nothing once another process leads", async () => {

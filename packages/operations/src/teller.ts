@@ -21,8 +21,17 @@ import { eventKey } from "@posthaste/core/routing/partition-key";
 import { withDeadline } from "@posthaste/kafka/connection/deadline";
 import type { Table } from "@posthaste/kafka/log/table";
 import type { OutgoingRecord, Producer } from "@posthaste/kafka/producer/producer";
-import { type News, newsOf, type Reported, type SeenDestination } from "./news.ts";
-import { decodeReported, encodeReported, reportedDestination, reportedKey } from "./reported-facts.ts";
+import { type News, newsOf, type Reported, type ReportedTopic, type SeenDestination, topicNewsOf } from "./news.ts";
+import type { OldRecords } from "./old-records.ts";
+import {
+  decodeReported,
+  decodeReportedTopic,
+  encodeReported,
+  reportedDestination,
+  reportedKey,
+  reportedTopic,
+  topicKey,
+} from "./reported-facts.ts";
 
 export const MOST_NEWS = 60;
 const BROKERS_MS = 10_000;
@@ -45,6 +54,8 @@ export interface TellerOptions {
   readonly failedLately: (destinationId: string) => boolean;
   /** Null while the dead letters cannot be counted. */
   readonly openDeadLetters: (destinationId: string) => Promise<number | null>;
+  /** The topics with old records at this moment. Rejects where the brokers do not answer. */
+  readonly oldRecords: (nowMs: number) => Promise<readonly OldRecords[]>;
   readonly nowMs: () => number;
   readonly log: Log;
 }
@@ -74,11 +85,32 @@ export class Teller {
       reported += news;
       if (reported >= MOST_NEWS) break;
     }
-    if (records.length > 0) {
-      const sent = this.#options.producer.send(records, { patienceMs: BROKERS_MS });
-      await withDeadline(sent, BROKERS_MS, "telling of destinations");
-    }
+    await this.#send(records);
+    const ofTopics = await this.#lookAtTopics();
+    if (signal.aborted) return;
+    await this.#send(ofTopics);
     log.debug({ event: "operations_reported", reported });
+  }
+
+  async #send(records: readonly OutgoingRecord[]): Promise<void> {
+    if (records.length === 0) return;
+    const sent = this.#options.producer.send(records, { patienceMs: BROKERS_MS });
+    await withDeadline(sent, BROKERS_MS, "reporting on destinations");
+  }
+
+  /** OE5 of news.ts. */
+  async #lookAtTopics(): Promise<readonly OutgoingRecord[]> {
+    const { facts, oldRecords, nowMs } = this.#options;
+    const now = Math.round(nowMs());
+    const old = new Map((await oldRecords(now)).map((each) => [each.topic, each]));
+    const before = [...facts.entries()].flatMap(([key]) => reportedTopic(key) ?? []);
+    return [...new Set([...old.keys(), ...before])].flatMap((topic) => {
+      const reported = decodeReportedTopic(facts.get(topicKey(topic)));
+      const { news, reported: next } = topicNewsOf(old.get(topic) ?? null, reported, now);
+      return next === reported
+        ? []
+        : this.#recordsOf({ id: topic, key: topicKey(topic), news, before: reported, after: next }, now);
+    });
   }
 
   async #look({ destination, judged }: KnownDestination) {
@@ -90,23 +122,23 @@ export class Teller {
     const seen: SeenDestination = { id, name, judged, openDeadLetters: asks ? await openDeadLetters(id) : null };
     const now = Math.round(nowMs());
     const { news, reported: next } = newsOf(seen, reported, now);
-    return { news: news.length, records: next === reported ? [] : this.#recordsOf(id, news, reported, next, now) };
+    return {
+      news: news.length,
+      records:
+        next === reported
+          ? []
+          : this.#recordsOf({ id, key: reportedKey(id), news, before: reported, after: next }, now),
+    };
   }
 
   /** OP1. */
-  #recordsOf(
-    id: string,
-    news: readonly News[],
-    before: Reported,
-    after: Reported,
-    nowMs: number,
-  ): readonly OutgoingRecord[] {
+  #recordsOf({ id, key, news, before, after }: Change, nowMs: number): readonly OutgoingRecord[] {
     const { names, codec } = this.#options;
     const events = news.map((each, index) => {
-      const event = toEvent(each, { destinationId: id, number: before.count + index, nowMs });
+      const event = toEvent(each, { id, number: before.count + index, nowMs });
       return { topic: names.events, key: eventKey(event.sourceId, event), value: codec.encode(event) };
     });
-    return [...events, { topic: names.meta, key: reportedKey(id), value: encodeReported(after) }];
+    return [...events, { topic: names.meta, key, value: encodeReported(after) }];
   }
 
   /** The facts of destinations that were removed are removed too. */
@@ -119,14 +151,24 @@ export class Teller {
   }
 }
 
+/** A new report on a destination or topic. */
+interface Change {
+  /** The id of the destination, or the name of the topic. */
+  readonly id: string;
+  /** The key of its fact. */
+  readonly key: string;
+  readonly news: readonly News[];
+  readonly before: Reported | ReportedTopic;
+  readonly after: Reported | ReportedTopic;
+}
+
 /** The destination stands as the user, so that its events keep their order. */
 export function toEvent(
   { event, properties }: News,
-  about: { readonly destinationId: string; readonly number: number; readonly nowMs: number },
+  { id, number, nowMs }: { readonly id: string; readonly number: number; readonly nowMs: number },
 ): Event {
-  const { destinationId, number, nowMs } = about;
-  const messageId = `operations-${destinationId}-${number}`;
+  const messageId = `operations-${id}-${number}`;
   const { id: sourceId } = OPERATIONS_SOURCE;
-  const plain = plainEvent({ messageId, sourceId, type: "track", userId: destinationId, nowMs });
+  const plain = plainEvent({ messageId, sourceId, type: "track", userId: id, nowMs });
   return { ...plain, event, propertiesJson: JSON.stringify(properties) };
 }

@@ -7,6 +7,7 @@ import type { OpenCodec } from "@posthaste/contracts/codec";
 import type { Event } from "@posthaste/core/event/event";
 import type { Log } from "@posthaste/core/log";
 import type { Clock } from "@posthaste/core/time";
+import { findOldRecords } from "@posthaste/operations/old-records";
 import { Teller } from "@posthaste/operations/teller";
 import { openReadModel, readModelPath } from "@posthaste/read-model/read-model";
 import type { Traces } from "@posthaste/runtime/traces";
@@ -150,6 +151,7 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const teller = new Teller({
     ...{ names, facts: readers.losses.facts, producer, codec: await openCodec<Event>("event") },
     ...{ known: () => health.known.all(), nowMs: clock.nowMs, log },
+    oldRecords: (nowMs) => findOldRecords(connection, names, nowMs),
     failedLately: (id) => health.known.recent(id).lastHour.failed.some((failed) => failed > 0),
     openDeadLetters: async (id) => {
       // While the dead letters are read again after a start, there seem to be fewer.
