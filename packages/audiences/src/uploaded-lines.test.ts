@@ -47,8 +47,10 @@ describe("an upload", () => {
     );
   });
 
-  it("takes a user as text, as a whole number and as an object", async () => {
-    expect(await read('"a"\n\n17\n{"userId": "b", "name": "x"}\n')).toEqual([
+  it("takes a user as an id, as text, as a whole number and as an object", async () => {
+    expect(await read('user-7 \r\nada@shop.example\n"a"\n\n17\n{"userId": "b", "name": "x"}\n')).toEqual([
+      ["user-7", "true"],
+      ["ada@shop.example", "true"],
       ["a", "true"],
       ["17", "true"],
       ["b", "true"],
@@ -64,12 +66,17 @@ describe("an upload", () => {
   });
 
   it.each([
-    ["what is no JSON", "x", parseMember, /^line 2: is not JSON$/],
+    ["a row of CSV", "ada,1", parseMember, /^line 2: this is not JSON: write "user-7"/],
+    ["an id with a space", "ada b", parseMember, /^line 2: this is not JSON/],
+    ["a part of an array", "[", parseMember, /^line 2: this is not JSON/],
+    ["a word of JSON", "null", parseMember, /^line 2: /],
+    ["a value that is no JSON", "x", parseValue, /^line 2: this is not JSON/],
     ["an object without a user", "{}", parseMember, /^line 2: /],
     ["an empty user", '""', parseMember, /^line 2: a user id is needed$/],
     ["a value that is not there", '{"userId": "a"}', parseValue, /^line 2: expected an object such as/],
     ["a line without an end", `"${"x".repeat(140_000)}`, parseMember, /^line 2: a line has at most 131072 bytes/],
-    ["a zero byte", '"a\u0000b"', parseMember, /^line 2: is not JSON$/],
+    ["a zero byte", '"a\u0000b"', parseMember, /^line 2: this is not JSON/],
+    ["a zero byte in a plain id", "a\u0000b", parseMember, /^line 2: this is not JSON/],
     [
       "a value that nests too deep",
       `{"userId": "a", "value": ${"[".repeat(9000)}1${"]".repeat(9000)}}`,

@@ -61,9 +61,13 @@ export function* inBatches(said: Iterable<Said>): Generator<readonly Said[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Parses `"user-7"`, `17` or `{"userId": "user-7"}`: a user who is in an audience. */
+/** An id that stands in a line as it is: nothing that JSON or CSV begins or divides by. A word of JSON is none. */
+const PLAIN_ID = /^(?!(?:null|true|false)$)(?!-?\d)[^\s,;"'[\]{}\p{Cc}]+$/u;
+
+/** Parses `user-7`, `"user-7"`, `17` or `{"userId": "user-7"}`: a user who is in an audience. */
 export const parseMember: ParseLine = (line, lineNumber) => {
-  const value = valueIn(line, lineNumber);
+  const text = line.trim();
+  const value = PLAIN_ID.test(text) ? text : valueIn(line, lineNumber);
   const userId = isJsonObject(value) ? value["userId"] : value;
   return [checked(userIdInput, userId, lineNumber), "true"];
 };
@@ -154,7 +158,7 @@ function valueIn(line: string, lineNumber: number): unknown {
   } catch (error) {
     // The parser's own message would quote the line.
     if (isPosthasteError(error)) throw atLine(lineNumber, error.message);
-    throw atLine(lineNumber, "is not JSON");
+    throw atLine(lineNumber, 'this is not JSON: write "user-7", with the quotes, or an object');
   }
 }
 

@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { useCommand } from "./harness.ts";
 
@@ -33,12 +35,21 @@ describe("deletions", () => {
     expect(lastBody()).toEqual({ userIds: users.slice(5000), suppress: true, id: "ticket-4711-2" });
   });
 
+  it("take the lines of a file as ids and as JSON", async () => {
+    command.control.script("POST /v1/deletions", { id: "del_1", notifications: 1 }, 202);
+    const stdin = 'user 1\n"user 2"\n{"userId": "user-3"}\n{"userId": 4}\n';
+    expect((await posthaste(["deletions", "create", "--file", "-", "--yes"], { stdin })).code).toBe(0);
+    expect(lastBody()).toEqual({ userIds: ["user 1", "user 2", "user-3", "4"] });
+  });
+
   it.each([
     [["--user-id", "u", "--file", "-"], "give either --user-id or --file"],
     [[], "give either --user-id or --file"],
     [["--file", "missing.txt"], "--file: missing.txt cannot be read"],
     [["--file", "-"], "--file: - has no user id"],
+    [["--file", "bad.ndjson"], '--file: line 2: expected a user id, or {"userId": "user-7"}'],
   ])("are refused with %j", async (args, message) => {
+    await writeFile(join(command.dir, "bad.ndjson"), 'user-7\n{"user": "user-8"}\n');
     const { code, stderr } = await posthaste(["deletions", "create", ...args]);
     expect([code, stderr]).toEqual([2, `posthaste: ${message}\n`]);
   });

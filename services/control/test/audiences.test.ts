@@ -147,7 +147,10 @@ describe("an audience", () => {
     const id = await create("Early answer");
     const upload = openUpload(`/v1/audiences/${id}/members`);
     upload.outgoing.write("not JSON\n");
-    expect(await upload.answered).toMatchObject({ status: 400, text: expect.stringMatching(/line 1: is not JSON/) });
+    expect(await upload.answered).toMatchObject({
+      status: 400,
+      text: expect.stringMatching(/line 1: this is not JSON/),
+    });
     upload.outgoing.destroy();
   });
 

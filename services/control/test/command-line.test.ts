@@ -155,7 +155,10 @@ describe("the command line", () => {
     expect((await posthaste(["audiences", "members", id])).code).toBe(2);
     expect((await posthaste(["audiences", "get", id, "--json"])).stdout).toContain('"size": 2000');
     const bad = await posthaste(["audiences", "sync", id, "-", "--quiet"], '"a"\nnot JSON\n');
-    expect([bad.code, bad.stderr]).toEqual([2, "posthaste: line 2: is not JSON\n"]);
+    expect([bad.code, bad.stderr]).toEqual([
+      2,
+      'posthaste: line 2: this is not JSON: write "user-7", with the quotes, or an object\n',
+    ]);
     const missing = await posthaste(["audiences", "sync", id, "/nonexistent/members.ndjson"]);
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringMatching(/members.ndjson cannot be read: ENOENT/)]);
 

@@ -33,7 +33,7 @@ export function addDeletions(program: Command, perform: Perform): void {
     .command("create")
     .description("send a delete event for every source that has a destination enabled; ends with 3 when none has")
     .option("--user-id <id>", "whose data is to be deleted")
-    .option("--file <path>", "instead: a file with a user id a line; - reads standard input")
+    .option("--file <path>", "instead: a file with a user a line, as an id or as JSON; - reads standard input")
     .option("--source-ids <ids>", "only these sources, divided by commas", collect)
     .option("--id <id>", "an id of your own: the same request under the same id is carried out once")
     .option("--suppress", "deliver no event of the users any more, also none that waits")
@@ -115,7 +115,21 @@ async function usersOf({ terminal }: Context, { userId, file }: CreateOptions): 
   const text = await terminal.readFile(file).catch((cause: unknown) => {
     throw new CliError(EXIT.usage, `--file: ${file} cannot be read`, { cause });
   });
-  const users = [...new Set(text.split(/\r?\n/).filter((line) => line !== ""))];
+  const lines = text.split(/\r?\n/).map((line, index) => userOf(line, index + 1));
+  const users = [...new Set(lines.filter((userId) => userId !== ""))];
   if (users.length === 0) throw new CliError(EXIT.usage, `--file: ${file} has no user id`);
   return users;
+}
+
+/** A line `user-7`, `"user-7"` or `{"userId": "user-7"}`, as `audiences sync` takes it. Throws CliError. */
+function userOf(line: string, lineNumber: number): string {
+  if (!/^\s*["{]/.test(line)) return line;
+  try {
+    const value: unknown = JSON.parse(line);
+    const userId = typeof value === "object" && value !== null && "userId" in value ? value.userId : value;
+    if (typeof userId === "string" || Number.isSafeInteger(userId)) return String(userId);
+  } catch {
+    // The parser's message would quote the line.
+  }
+  throw new CliError(EXIT.usage, `--file: line ${lineNumber}: expected a user id, or {"userId": "user-7"}`);
 }
