@@ -109,21 +109,8 @@ async function openActors(clients: Clients, configuration: Configuration, reader
   const { suppressed } = deletions;
   const leader = new LeaderTasks({ log });
   const replays = await openReplays({
-    ...{
-      leader,
-      connection,
-      openCodec,
-      names,
-      destinations,
-      suppressed,
-      readModel,
-      clock,
-      log,
-      writer,
-      trail,
-      fail,
-      traces,
-    },
+    ...{ leader, connection, openCodec, names, destinations, suppressed, readModel },
+    ...{ clock, log, writer, trail, fail, traces },
     onReplayed: (deliveries) => readers.metrics.replayedDeliveries.inc(deliveries),
   });
   const sourceCalls = await openSourceCalls({
