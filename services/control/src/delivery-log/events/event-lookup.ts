@@ -181,7 +181,9 @@ function keysOfUser(
   { sources, destinations }: LookupParts,
 ): Pick<PipelineQuestion, "eventKeys" | "deliveryKeys"> {
   if (userId === undefined) return { eventKeys: null, deliveryKeys: null };
-  const sourceIds = sourceId === undefined ? [...sources.values(), OPERATIONS_SOURCE].map(({ id }) => id) : [sourceId];
+  // The user of an operational event is a destination.
+  const operations = destinations.get(userId) === undefined ? [] : [OPERATIONS_SOURCE];
+  const sourceIds = sourceId === undefined ? [...sources.values(), ...operations].map(({ id }) => id) : [sourceId];
   const connected = [...destinations.values()].filter((each) => each.sourceIds.some((id) => sourceIds.includes(id)));
   const subject = subjectOf(userId);
   return {
