@@ -56,6 +56,7 @@ export function chartSchema(): string {
   const own = (name: keyof typeof ofServices) => ({
     ...{ replicas, resources: anything, settings: settingsSchema(namesOf(ofServices[name])) },
   });
+  const copies = { type: "integer", minimum: 0 };
   const strimzi = object({ enabled: bool, version: text, storage: text, storageClass: text });
   const mechanism = { enum: ["", "plain", "scram-sha-256", "scram-sha-512", "oauthbearer"] };
   const schema = {
@@ -63,7 +64,11 @@ export function chartSchema(): string {
     ...object({
       image: object({ repository: text, tag: text, pullPolicy: text, pullSecrets: { type: "array" } }),
       kafka: object({ brokers: text, tls: bool, sasl: object({ mechanism, username: text }), strimzi }),
-      schemaRegistry: object({ url: text, username: text }),
+      schemaRegistry: object({
+        url: text,
+        username: text,
+        own: object({ enabled: bool, image: text, copies, resources: anything }),
+      }),
       existingSecret: text,
       secret: object({ adminToken: text, secretKeys: text, saslPassword: text, registryPassword: text }),
       settings: settingsSchema(all),

@@ -95,6 +95,19 @@ describe.skipIf(why !== "")(`the chart${why === "" ? "" : ` (skipped: ${why})`}`
     }
   });
 
+  it("asks a registry of its own where it has one, whose topics no hook waits for", async () => {
+    const objects = await templateOf("--values", join(CI, "strimzi-values.yaml"));
+    const text = JSON.stringify(objects);
+    expect(text).toContain('{"name":"SCHEMA_REGISTRY_URL","value":"http://shop-registry:8080/apis/ccompat/v7"}');
+    expect(text).toContain('{"name":"APICURIO_KAFKASQL_TOPIC_RETENTION_MS","value":"-1"}');
+    const named = (kind: string) => objects.filter((each) => each.kind === kind).map(({ metadata }) => metadata.name);
+    expect(named("Service")).toContain("shop-registry");
+    expect(named("NetworkPolicy")).toContain("shop-registry");
+    // A hook runs before the registry that it would wait for.
+    expect(named("Job")).toEqual(["shop-topics-1"]);
+    expect(JSON.stringify(objects.find(({ kind }) => kind === "Job"))).not.toContain("helm.sh/hook");
+  });
+
   it("says what to change: no brokers, a misspelt setting, a setting of another service", async () => {
     expect(await refusalOf("--set", "schemaRegistry.url=http://r")).toContain("kafka.brokers");
     const [first = ""] = sets;

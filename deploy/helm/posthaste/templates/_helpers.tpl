@@ -31,12 +31,20 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 {{- end }}
 
+{{- define "posthaste.registry" -}}
+{{- if .Values.schemaRegistry.own.enabled -}}
+http://{{ .Release.Name }}-registry:8080/apis/ccompat/v7
+{{- else -}}
+{{ required "schemaRegistry.url: say where the schema registry is, or set schemaRegistry.own.enabled" .Values.schemaRegistry.url }}
+{{- end -}}
+{{- end }}
+
 {{/* Settings that every process has: (list . "delivery" $ownSettings). */}}
 {{- define "posthaste.env" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}
 - { name: KAFKA_BROKERS, value: {{ include "posthaste.brokers" $root | quote }} }
-- { name: SCHEMA_REGISTRY_URL, value: {{ required "schemaRegistry.url: say where the schema registry is" $root.Values.schemaRegistry.url | quote }} }
+- { name: SCHEMA_REGISTRY_URL, value: {{ include "posthaste.registry" $root | quote }} }
 {{- if $root.Values.schemaRegistry.username }}
 - { name: SCHEMA_REGISTRY_USERNAME, value: {{ $root.Values.schemaRegistry.username | quote }} }
 - { name: SCHEMA_REGISTRY_PASSWORD, valueFrom: { secretKeyRef: { name: {{ include "posthaste.secret" $root }}, key: registryPassword } } }
