@@ -9,7 +9,7 @@ import { createClusterLook, retryTopicsFrom } from "@posthaste/doctor/cluster-lo
 import { groupCheck, offsetCheck } from "@posthaste/doctor/group-check";
 import { groupTopics, readCommitted, toReadGroups } from "@posthaste/doctor/group-topics";
 import { reachCheck } from "@posthaste/doctor/reach-check";
-import { registryCheck } from "@posthaste/doctor/registry-check";
+import { REGISTRY_TOPICS, registryCheck } from "@posthaste/doctor/registry-check";
 import { replicationFindings } from "@posthaste/doctor/replication-check";
 import { secretKeyCheck } from "@posthaste/doctor/secret-key-check";
 import { serviceCheck, tableCheck } from "@posthaste/doctor/service-check";
@@ -20,6 +20,7 @@ import { createSchemaState, type SchemaState, type SchemaStateOptions } from "@p
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
 import { readBrokerSettings } from "@posthaste/kafka/topics/broker-settings";
 import { readGroupMembers } from "@posthaste/kafka/topics/group-members";
+import { readTopics } from "@posthaste/kafka/topics/topic-admin";
 import { TOPICS_PROGRAM } from "@posthaste/kafka/topics/topic-generation";
 import type { Readiness } from "@posthaste/runtime/admin-server";
 import type { WebhookSender } from "@posthaste/webhook/sender";
@@ -68,7 +69,7 @@ export interface OpenDoctorOptions {
   readonly reported: ConfiguredTopics;
   readonly losses: Pick<Losses, "find">;
   readonly reach: WebhookSender["reach"];
-  /** False where the brokers would deny their settings, which takes a grant for the cluster as a whole. */
+  /** False where the brokers would deny their settings and the registry's topics, which are not control's own. */
   readonly asksBrokers: boolean;
 }
 
@@ -124,7 +125,10 @@ export function openDoctor(options: OpenDoctorOptions): OpenedDoctor {
         return replicationFindings(topics, brokers);
       },
     },
-    registryCheck(createRegistryState({ ...registry, names })),
+    registryCheck({
+      state: createRegistryState({ ...registry, names }),
+      topics: async () => (asksBrokers ? readTopics(connection, REGISTRY_TOPICS) : []),
+    }),
     schemaCheck(createSchemaState({ ...registry, names })),
     clockCheck({
       nowMs: clock.nowMs,
