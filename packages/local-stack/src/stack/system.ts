@@ -44,6 +44,10 @@ export interface AnotherOptions {
   readonly adminPort?: number;
   /** For control's API. */
   readonly controlPort?: number;
+  /** For ingest's calls. */
+  readonly ingestPort?: number;
+  /** The folder of its log and of what control keeps. */
+  readonly dataDir?: string;
   /** `POSTHASTE_…` settings beside the settings of the service's own process. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The folder of the sources; by default the system's own. */
@@ -139,10 +143,11 @@ function toSystem({ stack, services, serviceOptions, log }: Started): System {
       if (!found) throw new Error(`no process ${name}; there are ${processes.map((each) => each.name).join(", ")}`);
       return found;
     },
-    another: (name, { adminPort = ports.admin[name], controlPort = ports.control, settings = {}, sources = own }) => {
+    another: (name, { settings = {}, sources = own, dataDir = serviceOptions.dataDir, ...given }) => {
+      const { adminPort = ports.admin[name], controlPort = ports.control, ingestPort = ports.ingest } = given;
       const admin = { ...ports.admin, [name]: adminPort };
-      const others = { ports: { ...ports, control: controlPort, admin }, env: { ...env, ...settings }, sources };
-      return prepareService(name, { ...serviceOptions, ...others });
+      const others = { ports: { ingest: ingestPort, control: controlPort, admin }, env: { ...env, ...settings } };
+      return prepareService(name, { ...serviceOptions, ...others, sources, dataDir });
     },
     makeTopics: (settings, sources = own) =>
       runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings }, sources }), log),
