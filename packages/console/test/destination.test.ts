@@ -46,6 +46,14 @@ describe("a destination", () => {
     ]);
   });
 
+  it("gets operational events in place of those of its sources", async () => {
+    const page = await visit(settingsPath);
+    const sources = page.getByRole("group", { name: "Sources" });
+    await sources.getByText("Operations of Posthaste").click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await poll(() => bodies("PATCH /v1/destinations/{id}")).toMatchObject([{ sourceIds: ["src_operations"] }]);
+  });
+
   it("TD3: keeps what was typed while another of its tabs is looked at", async () => {
     const page = await visit(settingsPath);
     await page.getByLabel("Requests a second at the most").fill("50");
