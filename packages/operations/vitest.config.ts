@@ -1,3 +1,3 @@
 import { projectConfig } from "@posthaste/tooling/vitest";
 
-export default projectConfig("operations");
+export default projectConfig("operations", { kafka: true });
