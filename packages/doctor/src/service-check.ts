@@ -6,8 +6,40 @@ import type { Check, CheckResult, Finding } from "./check.ts";
 const TABLES: ReadonlySet<string> = new Set(["tables", "deliveryLog"]);
 const NO_SERVICE: ReadonlySet<string> = new Set([...TABLES, "brokers"]);
 
-export function serviceCheck(readiness: () => Promise<Readiness>): Check {
-  return readinessCheck("services", readiness, (name) => !NO_SERVICE.has(name));
+export interface ServiceParts {
+  readonly readiness: () => Promise<Readiness>;
+  /** Control's own release. */
+  readonly version: string;
+  /** The releases of the services that name theirs. */
+  readonly versions: () => Promise<ReadonlyMap<string, string>>;
+}
+
+export function serviceCheck({ readiness, version, versions }: ServiceParts): Check {
+  const ready = readinessCheck("services", readiness, (name) => !NO_SERVICE.has(name));
+  return {
+    name: ready.name,
+    look: async () => {
+      const [missing, releases] = await Promise.all([ready.look(), versions()]);
+      const others = [...releases].filter(([, release]) => release !== version);
+      return [...missing, ...others.map(([name, release]) => releaseFinding({ name, release, version }))];
+    },
+  };
+}
+
+interface OtherRelease {
+  readonly name: string;
+  readonly release: string;
+  /** Control's. */
+  readonly version: string;
+}
+
+/** Every mix of two neighbouring releases works, so that it is no fault. */
+function releaseFinding({ name, release, version }: OtherRelease): Finding {
+  return {
+    state: "warning",
+    what: `${name} runs ${release}, and control ${version}.`,
+    remedy: 'Finish the upgrade, or go back, in the order of docs/operating.md, "Upgrading".',
+  };
 }
 
 export function tableCheck(readiness: () => Promise<Readiness>): Check {

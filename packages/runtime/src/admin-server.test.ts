@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, expect, it, vi } from "vitest";
-import { type AdminServer, type Readiness, startAdminServer } from "./admin-server.ts";
+import { type AdminServer, type Readiness, startAdminServer, VERSION_HEADER } from "./admin-server.ts";
 
 let server: AdminServer | undefined;
 
@@ -13,7 +13,7 @@ afterEach(async () => {
 async function start(readiness: () => Readiness, ownReadiness = readiness): Promise<string> {
   const registry = new Registry();
   new Counter({ name: "posthaste_example_total", help: "For this test.", registers: [registry] }).inc(3);
-  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness, ownReadiness });
+  server = await startAdminServer({ host: "127.0.0.1", port: 0, registry, readiness, ownReadiness, version: "1.2.3" });
   return server.url;
 }
 
@@ -38,6 +38,7 @@ it("answers /readyz with 503 and what is missing until nothing is", async () => 
   const after = await fetch(`${url}/readyz`);
   expect(after.status).toBe(200);
   expect(await after.json()).toEqual({ ready: true, checks: { tables: true, brokers: true } });
+  expect(after.headers.get(VERSION_HEADER)).toBe("1.2.3");
 });
 
 it("answers /readyz?own without the checks of other services", async () => {

@@ -16,6 +16,9 @@ const ADMIN_SOCKET_LIMITS: SocketLimits = {
 };
 const HEAD_LIMITS = { maxHeaderSize: 8 * 1024, headersTimeout: 10_000, requestTimeout: 10_000 };
 
+/** The header of `/readyz` with the release of the process. */
+export const VERSION_HEADER = "posthaste-version";
+
 /** The checks of a service by name: `true` when the check passes, or a few words that name the missing step. */
 export type Readiness = Readonly<Record<string, true | string>>;
 
@@ -31,6 +34,8 @@ export interface AdminServerOptions {
   readonly registry: Registry;
   /** Returns the checks; called at each `/readyz`. */
   readonly readiness: () => Readiness | Promise<Readiness>;
+  /** The release, which `/readyz` has in a header. */
+  readonly version?: string;
   /** The checks of this process alone, for `/readyz?own`; `readiness` when absent. */
   readonly ownReadiness?: () => Readiness | Promise<Readiness>;
 }
@@ -73,7 +78,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   };
 }
 
-type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness" | "ownReadiness"> & {
+type AnswerOptions = Pick<AdminServerOptions, "registry" | "readiness" | "ownReadiness" | "version"> & {
   readonly page: SharedAnswer<Buffer>;
 };
 
@@ -95,8 +100,9 @@ async function answer(options: AnswerOptions, request: IncomingMessage, response
     case "/readyz": {
       const checks = await (query === "own" ? (options.ownReadiness ?? options.readiness) : options.readiness)();
       const ready = isReady(checks);
+      const release = options.version === undefined ? {} : { [VERSION_HEADER]: options.version };
       response
-        .writeHead(ready ? 200 : 503, { "content-type": "application/json" })
+        .writeHead(ready ? 200 : 503, { "content-type": "application/json", ...release })
         .end(`${JSON.stringify({ ready, checks })}\n`);
       return;
     }

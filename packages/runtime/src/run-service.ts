@@ -100,7 +100,7 @@ export async function runService<Schema extends z.ZodObject>(definition: Service
   gaugeReadiness(registry, ownReadiness);
   const admin = await startAdminServer({
     ...{ host: frame.POSTHASTE_HOST, port: frame.POSTHASTE_ADMIN_PORT },
-    ...{ registry, readiness, ownReadiness },
+    ...{ registry, readiness, ownReadiness, version },
   }).catch(fail);
 
   const stop = (cause: string): void => {

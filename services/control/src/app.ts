@@ -75,7 +75,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...(await services.ask()),
   });
   const isApi = config.POSTHASTE_CONTROL_ROLES.includes("api");
-  const doctor = openDoctorOf(parts, { config, clock, readiness });
+  const doctor = openDoctorOf(parts, { config, clock, readiness, version });
   const server = createServer({
     routes: isApi ? await openRoutes(parts, doctor, { config, clock, readiness }) : [],
     callers: parts.access.callers,

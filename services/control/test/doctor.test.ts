@@ -25,13 +25,16 @@ let service: Server;
 /** How much control's monotonic clock is ahead, and the other one behind. */
 let aheadMs = 0;
 let behindMs = 0;
+/** The release that the service says. */
+let release: string | null = null;
 const clock = { nowMs: () => Date.now() - behindMs, monotonicMs: () => performance.now() + aheadMs };
 
 beforeAll(async () => {
   topics = await createTestTopics("doctor", { retryDelaysMs: [10_000] });
   service = createServer((_, response) => {
     response.sendDate = false;
-    response.writeHead(200, { date: new Date(Date.now() - 60 * MINUTE_MS).toUTCString() }).end("{}");
+    const headers = { date: new Date(Date.now() - 60 * MINUTE_MS).toUTCString() };
+    response.writeHead(200, release === null ? headers : { ...headers, "posthaste-version": release }).end("{}");
   });
   await new Promise<void>((resolve) => {
     service.listen(0, "127.0.0.1", resolve);
@@ -101,6 +104,12 @@ describe("GET /v1/doctor", () => {
         complete: true,
       });
     });
+  });
+
+  it("names a service of another release than control", async () => {
+    release = "0.0.1";
+    await finds("services", /^router runs 0\.0\.1, and control \S+\.$/);
+    release = null;
   });
 
   it("names processes whose clock is ahead, and those with other settings that lack a topic", async () => {

@@ -33,10 +33,13 @@ export interface RoutesOptions {
 }
 
 /** Puts the doctor together from the parts. */
-export function openDoctorOf(parts: Parts, { config, clock, readiness }: RoutesOptions): OpenedDoctor {
+export function openDoctorOf(
+  parts: Parts,
+  { config, clock, readiness, version }: RoutesOptions & { readonly version: string },
+): OpenedDoctor {
   const { connection, names, destinations, health, losses, sender } = parts;
   return openDoctor({
-    ...{ connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth, losses },
+    ...{ version, connection, names, clock, destinations, readiness, reportedHealth: health.reportedHealth, losses },
     ...{ services: config.POSTHASTE_READY_URLS, registry: registryAccess(config) },
     ...{ reported: configuredTopics(config), reach: (url) => sender.reach(url) },
     // A user of the brokers has grants for its own topics and groups alone (SECURITY.md).

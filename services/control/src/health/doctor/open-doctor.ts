@@ -30,7 +30,7 @@ import type { StalledPartition } from "../health/lag-watch.ts";
 import type { ReportedHealth } from "../health/open-health.ts";
 import { clockCheck } from "./clock-check.ts";
 import { createDoctor, type Doctor, doctorRoutes } from "./doctor-routes.ts";
-import type { ServiceAddress } from "./service-readiness.ts";
+import { askVersions, type ServiceAddress } from "./service-readiness.ts";
 import { settingsCheck } from "./settings-check.ts";
 
 const FINDINGS: Readonly<Record<SchemaState, (schema: SchemaName) => readonly Finding[]>> = {
@@ -69,6 +69,8 @@ export interface OpenDoctorOptions {
   readonly reported: ConfiguredTopics;
   readonly losses: Pick<Losses, "find">;
   readonly reach: WebhookSender["reach"];
+  /** Control's own release. */
+  readonly version: string;
   /** False where the brokers would deny their settings and the registry's topics, which are not control's own. */
   readonly asksBrokers: boolean;
 }
@@ -106,7 +108,7 @@ export function openDoctor(options: OpenDoctorOptions): OpenedDoctor {
   const retryDelays = () => processes().flatMap(({ retryDelaysMs }) => retryDelaysMs);
   const cluster = createClusterLook(connection, names, retryDelays);
   const checks = [
-    serviceCheck(readiness),
+    serviceCheck({ readiness, version: options.version, versions: () => askVersions(services) }),
     tableCheck(readiness),
     brokerCheck({
       state: () => connection.brokersState(),

@@ -1,5 +1,5 @@
 /** The readiness of the other services: asks each for its `/readyz`. */
-import type { Readiness } from "@posthaste/runtime/admin-server";
+import { type Readiness, VERSION_HEADER } from "@posthaste/runtime/admin-server";
 import { z } from "zod";
 import { readStart } from "../../configuration/sources/answer-start.ts";
 
@@ -28,6 +28,22 @@ async function askService(url: string): Promise<true | string> {
     return response.status === 200 ? true : describe(response.status, text);
   } catch {
     return "does not answer";
+  }
+}
+
+/** The release of each service that says one, by the service's name. */
+export async function askVersions(services: readonly ServiceAddress[]): Promise<ReadonlyMap<string, string>> {
+  const versions = await Promise.all(services.map(async ({ name, url }) => [name, await askVersion(url)] as const));
+  return new Map(versions.filter((each): each is [string, string] => each[1] !== null));
+}
+
+async function askVersion(url: string): Promise<string | null> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), redirect: "error" });
+    await response.body?.cancel();
+    return response.headers.get(VERSION_HEADER);
+  } catch {
+    return null;
   }
 }
 
