@@ -26,7 +26,9 @@ const LONG_FILES = [
   "test/faults/",
   "test/e2e/",
   "test/model/",
+  "packages/core/src/audience/membership",
   "packages/dead-letters/src/",
+  "packages/kafka/src/consumer/partition-intake-owners",
   "services/control/test/any-request",
 ];
 

@@ -48,8 +48,8 @@ describe.each(["failures", "off"])("with the attempt log at %s", (attemptLog) =>
     await expectCause(atOnce, "unknown");
     const unlogged =
       attemptLog === "failures"
-        ? /or it was delivered: delivery logs failures alone\.$/
-        : /or failed: delivery logs neither\.$/;
+        ? /or it was delivered: delivery logs failures alone\. Check/
+        : /or failed: delivery logs neither\. Check/;
     // While control has not read all, it says the same of this one as of any.
     await eventually(async () => expect((await verdictOn(atOnce)).sentence).toMatch(unlogged), ARRIVAL);
     await expectCause(waits, attemptLog === "failures" ? "waiting_retry" : "unknown");

@@ -5,7 +5,7 @@ import { runScenario } from "./run-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** In the short form the same each time, and as many as the table of docs/testing.md needs. */
-const RUNS = isLong ? 1000 : 100;
+const RUNS = isLong ? 1000 : 50;
 const SEED = Number(process.env["POSTHASTE_MODEL_SEED"] || (isLong ? Date.now() % 2 ** 31 : 7));
 
 const CALM: Scenario = {

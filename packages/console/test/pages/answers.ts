@@ -121,7 +121,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
       much: "12,102",
     },
     ...{ why: "503", itself: "12,345 are sent; failures after", mine: "Replay 12,345" },
-    ...{ fresh: "the count holds until 17:04:24.145", terminal: IN_HELP },
+    ...{ fresh: "The count holds until 17:04:24.145", terminal: IN_HELP },
   },
   "/replays/$replayId": {
     ...{ about: "Replay to Billing", wrong: "Failed again 22", where: "Billing", since: "started 16:04:25.117" },

@@ -25,7 +25,7 @@ export const reviewPage: TestedPage = {
     "What fits died at",
     "12,102",
     "about 2 m 4 s",
-    "its end is fixed at",
+    "12,345 are sent; failures after",
   ],
 };
 
