@@ -30,6 +30,8 @@ export interface InstallationOptions {
   readonly longLived?: boolean;
   /** A cluster of its own, secured, whose log says each request that was granted or denied. */
   readonly secured?: boolean;
+  /** Control's canary goes through it, as under `npm start`. */
+  readonly canary?: boolean;
   /** The folder of the run (global-setup.ts) that removes its data and its topics, where nobody closes it. */
   readonly runFolder?: string | undefined;
   /** The folder of another release's sources, whose services run. */
@@ -39,6 +41,7 @@ export interface InstallationOptions {
 /** Starts it; resolves when every service is ready. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const { settings = {}, longLived, secured = false, brokers = secured ? 1 : undefined, runFolder, sources } = options;
+  const { canary = false } = options;
   const prefix = runFolder ? topicPrefixOf(runFolder) + randomBytes(6).toString("hex") : uniqueName("e2e");
   // A benchmark measures a disk.
   const parent = runFolder ?? (longLived ? tmpdir() : scratchFolder(process.env));
@@ -56,7 +59,11 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     ...(secured ? { security: { logsGranted: true } } : {}),
     // Under vitest's NODE_ENV kafkajs takes other retries than in production.
     env: { ...process.env, NODE_ENV: undefined },
-    settings: { POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8", ...settings },
+    settings: {
+      ...{ POSTHASTE_TOPIC_PREFIX: prefix, POSTHASTE_ALLOW_NETWORKS: "127.0.0.0/8" },
+      ...(canary ? { POSTHASTE_CANARY: "true", POSTHASTE_CANARY_ORIGINS: `http://127.0.0.1:${control}` } : {}),
+      ...settings,
+    },
     sources,
     log: () => {},
     onUnexpectedExit: (name, reason) => unexpectedExits.push(`${name}: ${reason}`),
