@@ -80,8 +80,8 @@ export const ENGINE = [
   dedupe("DD2: the router keeps the message ids of a partition that it gave up", "partitions.delete(partition);", ""),
   publisher(
     "C2: a record is finished before its republished record is acknowledged",
-    "this.#options.producer.send(records).then(",
-    "task.finish();\n    this.#options.producer.send(records).then(",
+    "this.#options.producer.send(traced).then(",
+    "task.finish();\n    this.#options.producer.send(traced).then(",
   ),
   publisher("F3: a record of a lost partition is republished", "if (task.window.isRevoked) return;", ""),
   dueTime(

@@ -50,8 +50,8 @@ export const INGEST = [
   {
     damage: "AC1: a call is answered before the brokers have it",
     file: `${INGEST_SRC}/accept/accept.ts`,
-    from: "const isAcknowledged = await this.#acknowledgements.of(records);",
-    to: "const isAcknowledged = true;\n    void this.#acknowledgements.of(records);",
+    from: "const isAcknowledged = await this.#acknowledgements.of(sent);",
+    to: "const isAcknowledged = true;\n    void this.#acknowledgements.of(sent);",
     tests: ["services/ingest/test/acceptance.test.ts"],
   },
   {
