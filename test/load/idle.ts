@@ -1,9 +1,10 @@
 /**
  * npm run bench:idle -- [--short] [--canary]: the CPU that an installation takes while no event comes, or none but the
- * canary's, as a share of one core for each process. A whole installation with a broker of its own, measured over a minute (20 s in short form) after it has
- * come to rest. Then the services stop, and the broker is measured again: the rest is its own, whoever its clients are;
- * and of both measurements the time of the broker's compilers is told, which end when its code is compiled. Needs
- * Linux, whose `/proc` tells a process's CPU time. Ends with 1 when an aim does not hold.
+ * canary's, as a share of one core for each process. A whole installation with a broker of its own, measured over a
+ * minute (20 s in short form) after it has come to rest. Then the services stop, and the broker is measured again: the
+ * rest is its own, whoever its clients are; and of both measurements the time of the broker's compilers is told, which
+ * end when its code is compiled. Needs Linux, whose `/proc` tells a process's CPU time. Ends with 1 when an aim does
+ * not hold.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { startInstallation } from "../e2e/installation.ts";
@@ -28,7 +29,9 @@ const aloneMs = 20_000;
 const canary = process.argv.includes("--canary");
 const installation = await startInstallation({ brokers: 1, longLived: true, canary });
 try {
-  console.log(`\nIdle: no event${canary ? " but the canary's" : ""} for ${measuredMs / 1000} s, after ${restMs / 1000} s of rest\n`);
+  console.log(
+    `\nIdle: no event${canary ? " but the canary's" : ""} for ${measuredMs / 1000} s, after ${restMs / 1000} s of rest\n`,
+  );
   await sleep(restMs);
   const { processes, process: processOf } = installation.system;
   const brokerPid = processOf("kafka-1").pid ?? 0;
