@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "./snippets.ts";
 
-/** What runs in no service, and what has events of another kind. */
+/** Packages that run in no service, and those with events of another kind. */
 const ELSEWHERE = /^packages\/(?:cli|client|console|core|local-stack|testbed|testkit|tooling)\//;
 /** The ways in which sources name an event, with the names in groups. */
 const NAMED = [
