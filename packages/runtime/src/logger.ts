@@ -48,8 +48,8 @@ export function createLogger({ service, level, destination }: LoggerOptions): Lo
         logMethod([fields, message], write, level) {
           const line = redactLine(fields as object, message);
           if (!TROUBLES.has(level)) return write.apply(this, line);
-          repeated.take(subjectOf(line[0]), (leftOut) =>
-            write.apply(this, leftOut === 0 ? line : [{ ...line[0], leftOut }, line[1]]),
+          repeated.take(subjectOf(line[0]), (skipped) =>
+            write.apply(this, skipped === 0 ? line : [{ ...line[0], skipped }, line[1]]),
           );
         },
       },

@@ -5,7 +5,7 @@ import { EVERY_MS, RepeatedLines } from "./repeated-lines.ts";
 let written: string[];
 let lines: RepeatedLines;
 const take = (subject: string, text = subject) =>
-  lines.take(subject, (leftOut) => written.push(leftOut === 0 ? text : `${text}, ${leftOut} left out`));
+  lines.take(subject, (skipped) => written.push(skipped === 0 ? text : `${text}, ${skipped} left out`));
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -59,7 +59,7 @@ it("counts the warnings and errors of a process that repeat one another, and not
     { partition: 1, offset: 0 },
     { partition: 2, offset: 0 },
     ...[{ lost: 0 }, { lost: 1 }],
-    { partition: 1, offset: 99, leftOut: 98 },
-    { partition: 2, offset: 99, leftOut: 98 },
+    { partition: 1, offset: 99, skipped: 98 },
+    { partition: 2, offset: 99, skipped: 98 },
   ]);
 });

@@ -10,13 +10,13 @@ export const EVERY_MS = 10_000;
 const MAX_HELD = 200;
 
 /** Writes a line, with the number of lines before it that were left out. */
-export type Write = (leftOut: number) => void;
+export type Write = (skipped: number) => void;
 
 interface Held {
   /** The last line that was held back; null while there is none. */
   last: Write | null;
   /** The lines that were held back before it. */
-  leftOut: number;
+  skipped: number;
 }
 
 export class RepeatedLines {
@@ -30,18 +30,18 @@ export class RepeatedLines {
       write(0);
       return;
     }
-    if (held.last !== null) held.leftOut += 1;
+    if (held.last !== null) held.skipped += 1;
     held.last = write;
   }
 
   #hold(subject: string): void {
-    const held: Held = { last: null, leftOut: 0 };
+    const held: Held = { last: null, skipped: 0 };
     this.#held.set(subject, held);
     setTimeout(() => {
       this.#held.delete(subject);
       if (held.last === null) return;
       this.#hold(subject);
-      held.last(held.leftOut);
+      held.last(held.skipped);
     }, EVERY_MS).unref();
   }
 }
