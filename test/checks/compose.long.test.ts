@@ -54,7 +54,7 @@ describe.skipIf(why !== "")(`compose${why === "" ? "" : ` (skipped: ${why})`}`, 
     const { services } = await configOf(...files);
     expect(Object.keys(services).length).toBeGreaterThanOrEqual(10);
     expect(services["control-jobs"]?.ports ?? []).toEqual([]);
-    // What a broker of three takes over from the one.
+    // Settings that a broker of three takes over from the one.
     for (const [name, { volumes = [] }] of Object.entries(services)) {
       const targets = volumes.map(({ target }) => target);
       if (/^kafka(-\d)?$/.test(name))

@@ -69,7 +69,7 @@ describe.skipIf(why !== "")(`the registry of compose${why === "" ? "" : ` (skipp
     const api = `${registry.root}${CONFLUENT}`;
     const schemas = names.map(schemaOf);
     expect(await Promise.all(ids.map((id) => read(api, id)))).toEqual(schemas);
-    // What is there has its id, and what is new none of theirs.
+    // Schemas that are there keep their ids, and a new one gets none of theirs.
     expect(await register(api, "Second")).toBe(ids[1]);
     const next = await register(api, "Fourth");
     expect(ids).not.toContain(next);
