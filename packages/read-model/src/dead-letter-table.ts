@@ -25,6 +25,9 @@ import { Projection, type ProjectionOptions } from "./projection.ts";
 import type { ProjectionCursor, ProjectionEntry } from "./projection-entry.ts";
 import { toEntry } from "./projection-sql.ts";
 
+/** A dead letter delivered since is not read again: its row is marked too (NR2 of dead-letter-rows.ts). */
+const DIED_BEFORE = `time <= ? AND destination_id = ? AND (mark & ${DELIVERED_BITS}) <> ${DELIVERED_BITS}`;
+
 export interface DeadLetterTableOptions extends Omit<ProjectionOptions, "onDropped"> {
   /** The held attempts of the dead letter's message and destination that began no sooner than the dead letter died. */
   readonly attemptsSince: (deadLetter: ProjectionEntry) => readonly ProjectionEntry[];
@@ -33,7 +36,6 @@ export interface DeadLetterTableOptions extends Omit<ProjectionOptions, "onDropp
 export class DeadLetterTable {
   readonly #options: DeadLetterTableOptions;
   readonly #hours: DeadLetterHours;
-  readonly #diedBefore: StatementSync;
   readonly #setMark: StatementSync;
   readonly projection: Projection;
   readonly rows: DeadLetterRowTable;
@@ -46,10 +48,6 @@ export class DeadLetterTable {
     this.#hours = new DeadLetterHours(database, options);
     this.rows = new DeadLetterRowTable(database);
     this.groups = new GroupCounter(database, name);
-    // A dead letter delivered since is not read again: its row is marked too (NR2 of dead-letter-rows.ts).
-    this.#diedBefore = database.prepare(`
-      SELECT * FROM ${name} INDEXED BY ${name}_by_message
-      WHERE message_id = ? AND time <= ? AND destination_id = ? AND (mark & ${DELIVERED_BITS}) <> ${DELIVERED_BITS}`);
     this.#setMark = database.prepare(
       `UPDATE ${name} SET mark = ? WHERE (time, log_partition, log_offset, place) = (?, ?, ?, ?)`,
     );
@@ -100,7 +98,7 @@ export class DeadLetterTable {
 
   /** The held dead letters of the same message and destination that died no later and of which more may be noted. */
   #before({ messageId, timeMs, destinationId }: ProjectionEntry): readonly ProjectionEntry[] {
-    return this.#diedBefore.all(messageId, timeMs, destinationId).map(toEntry);
+    return this.projection.messages.rows("*", messageId, DIED_BEFORE, timeMs, destinationId).map(toEntry);
   }
 
   #bitsOf(deadLetter: ProjectionEntry, attempt: ProjectionEntry): number {

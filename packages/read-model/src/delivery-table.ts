@@ -62,12 +62,15 @@ const DUE = "json_extract(detail, '$.dueAtMs')";
 /** The deadline in an entry's detail. */
 const DEADLINE = "json_extract(detail, '$.deadlineMs')";
 
+/** The columns of a message's deliveries. */
+const OF_MESSAGE = `destination_id, kind, time, json_extract(detail, '$.sourceId') AS source,
+  json_extract(detail, '$.origin.partition') AS partition, json_extract(detail, '$.origin.offset') AS offset`;
+
 export class DeliveryTable {
   readonly #database: DatabaseSync;
   readonly #replayed: StatementSync;
   readonly #nextDue: StatementSync;
   readonly #deadlines: readonly StatementSync[];
-  readonly #ofMessage: StatementSync;
   readonly #name: string;
   readonly #waiting = new Map<string, WaitingDeliveries>();
   readonly projection: Projection;
@@ -81,11 +84,6 @@ export class DeliveryTable {
     this.#replayed = database.prepare(
       `SELECT kind, count(*) AS entries FROM ${options.name} INDEXED BY ${index}
        WHERE ${IS_REPLAYED} AND ${REPLAY_ID} = ? GROUP BY kind`,
-    );
-    this.#ofMessage = database.prepare(
-      `SELECT destination_id, kind, time, json_extract(detail, '$.sourceId') AS source,
-         json_extract(detail, '$.origin.partition') AS partition, json_extract(detail, '$.origin.offset') AS offset
-       FROM ${options.name} INDEXED BY ${options.name}_by_message WHERE message_id = ?`,
     );
     const byDue = `${options.name}_by_due`;
     database.exec(
@@ -129,14 +127,16 @@ export class DeliveryTable {
 
   /** The deliveries of a message, each with its state alone, in no order. */
   ofMessage(messageId: string): readonly DeliveryOfMessage[] {
-    return this.#ofMessage.all(messageId).map(({ destination_id, kind, time, source, partition, offset }) => ({
-      destinationId: String(destination_id),
-      sourceId: String(source),
-      origin: partition === null ? null : { partition: Number(partition), offset: Number(offset) },
-      // The table holds the values that this file wrote.
-      state: kind as DeliveryState,
-      atMs: Number(time),
-    }));
+    return this.projection.messages
+      .rows(OF_MESSAGE, messageId)
+      .map(({ destination_id, kind, time, source, partition, offset }) => ({
+        destinationId: String(destination_id),
+        sourceId: String(source),
+        origin: partition === null ? null : { partition: Number(partition), offset: Number(offset) },
+        // The table holds the values that this file wrote.
+        state: kind as DeliveryState,
+        atMs: Number(time),
+      }));
   }
 
   /** DY4. */

@@ -1,5 +1,6 @@
 /** A projection's filters as SQL, and a row as an entry. */
 import type { SQLInputValue } from "node:sqlite";
+import type { MessageIndex } from "./message-index.ts";
 import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "./projection-entry.ts";
 
 /** The order of a list: the newest first. */
@@ -9,6 +10,7 @@ export const NEWEST_FIRST = "time DESC, log_partition DESC, log_offset DESC, pla
 export function conditionsOf(
   filter: ProjectionFilter & Pick<ProjectionQuery, "after">,
   horizonMs: number,
+  messages: MessageIndex,
 ): { readonly conditions: string[]; readonly values: SQLInputValue[] } {
   const conditions = ["time >= ?"];
   const values: SQLInputValue[] = [Math.max(filter.sinceMs ?? 0, horizonMs)];
@@ -20,7 +22,10 @@ export function conditionsOf(
   add("time < ?", filter.untilMs);
   add("destination_id = ?", filter.destinationId);
   add("kind = ?", filter.kind);
-  add("message_id = ?", filter.messageId);
+  if (filter.messageId !== undefined) {
+    add("segment IN (SELECT value FROM json_each(?))", messages.segmentsOf([filter.messageId]));
+    add("message_id = ?", filter.messageId);
+  }
   const ids = filter.destinationIds;
   add("destination_id IN (SELECT value FROM json_each(?))", ids === undefined ? ids : JSON.stringify(ids));
   const { after } = filter;

@@ -9,9 +9,10 @@
  * JN3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
  * JN4  Every page is read along an index: its cost does not depend on the number of entries held. Only counting reads
  *      each index entry that it counts, and a page of one message sorts that message's entries. The entries of one
- *      delivery are found by message and destination, so an event may have any number of destinations.
+ *      delivery are found by message and destination (message-index.ts), so an event may have any number of destinations.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { MessageIndex } from "./message-index.ts";
 import type { ProjectionEntry, ProjectionFilter, ProjectionQuery } from "./projection-entry.ts";
 import { newestFirst, type ProjectionCursor } from "./projection-entry.ts";
 import { conditionsOf, indexOf, NEWEST_FIRST, toEntry } from "./projection-sql.ts";
@@ -81,7 +82,8 @@ export class Projection {
   readonly #statements = new Map<string, StatementSync>();
   readonly #insert: StatementSync;
   readonly #tooOld: StatementSync;
-  #ofDelivery: StatementSync | null = null;
+  /** The entries by their message. */
+  readonly messages: MessageIndex;
   #size: number;
 
   constructor(database: DatabaseSync, options: ProjectionOptions) {
@@ -101,13 +103,14 @@ export class Projection {
         detail TEXT NOT NULL,
         users BLOB NOT NULL,
         mark INTEGER NOT NULL,
+        segment INTEGER NOT NULL,
         PRIMARY KEY (time, log_partition, log_offset, place)
       ) WITHOUT ROWID, STRICT;
       CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
       CREATE INDEX IF NOT EXISTS ${name}_by_destination ON ${name} (destination_id, kind, time);
-      CREATE INDEX IF NOT EXISTS ${name}_by_message ON ${name} (message_id, destination_id);
     `);
-    this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.messages = new MessageIndex(database, name);
     this.#tooOld = database.prepare(`SELECT 1 FROM ${name} NOT INDEXED WHERE time < ? LIMIT 1`);
     this.#size = Number(this.#prepare(`SELECT count(*) AS size FROM ${name}`).get()?.["size"]);
   }
@@ -131,10 +134,12 @@ export class Projection {
       return false;
     }
     const users = entry.users === "" ? NO_USERS : Buffer.from(entry.users, "latin1");
-    const of = [destinationId, kind, messageId, detail, users, mark] as const;
+    const of = [destinationId, kind, messageId, detail, users, mark, this.messages.newest] as const;
     const { changes } = this.#insert.run(timeMs, partition, offset, place, ...of);
-    this.#size += Number(changes);
-    return Number(changes) > 0;
+    if (Number(changes) === 0) return false;
+    this.#size += 1;
+    this.messages.added(messageId);
+    return true;
   }
 
   remove({ timeMs, partition, offset, place }: ProjectionCursor): void {
@@ -150,6 +155,7 @@ export class Projection {
     // A deletion takes long to find that there is nothing to drop.
     if (this.#tooOld.get(horizonMs) !== undefined) this.#drop(horizonMs, DROP_STEP);
     this.#drop(Number.MAX_SAFE_INTEGER, Math.min(this.#size - this.#options.maxEntries, added + DROP_STEP));
+    this.messages.trim();
   }
 
   /** The newest entries that fit the query, newest first. */
@@ -185,19 +191,13 @@ export class Projection {
 
   /** Every entry of a message for a destination, in no order, those too old to be shown included. */
   ofDelivery(messageId: string, destinationId: string): readonly ProjectionEntry[] {
-    const { name } = this.#options;
-    this.#ofDelivery ??= this.#database.prepare(
-      `SELECT * FROM ${name} INDEXED BY ${name}_by_message WHERE message_id = ? AND destination_id = ?`,
-    );
-    return this.#ofDelivery.all(messageId, destinationId).map(toEntry);
+    return this.messages.rows("*", messageId, "destination_id = ?", destinationId).map(toEntry);
   }
 
   /** The held entries of the same message and destination that are no older, in no order. */
   since({ messageId, timeMs, destinationId }: ProjectionEntry): readonly ProjectionEntry[] {
-    const { name } = this.#options;
-    const found = `SELECT * FROM ${name} INDEXED BY ${name}_by_message
-      WHERE message_id = ? AND time >= ? AND destination_id = ?`;
-    return this.#prepare(found).all(messageId, timeMs, destinationId).map(toEntry);
+    const isSince = "time >= ? AND destination_id = ?";
+    return this.messages.rows("*", messageId, isSince, timeMs, destinationId).map(toEntry);
   }
 
   /** The entries at these places that the projection holds. */
@@ -214,7 +214,7 @@ export class Projection {
   /** The number of entries of each destination and kind, in that order. */
   counts({ limit, after, ...filter }: CountQuery): readonly KindCount[] {
     const { name } = this.#options;
-    const { conditions, values } = conditionsOf(filter, this.#horizonMs());
+    const { conditions, values } = conditionsOf(filter, this.#horizonMs(), this.messages);
     if (after !== undefined) {
       conditions.push("(destination_id, kind) > (?, ?)");
       values.push(after.destinationId, after.kind);
@@ -236,9 +236,10 @@ export class Projection {
     const rows = this.#prepare(
       `SELECT message_id, destination_id, kind, count(*) AS entries, min(time) AS first, max(time) AS newest
        FROM ${name} INDEXED BY ${name}_by_message
-       WHERE time >= ? AND message_id IN (SELECT value FROM json_each(?))
+       WHERE segment IN (SELECT value FROM json_each(?)) AND message_id IN (SELECT value FROM json_each(?))
+         AND time >= ?
        GROUP BY message_id, destination_id, kind`,
-    ).all(this.#horizonMs(), JSON.stringify(messageIds));
+    ).all(this.messages.segmentsOf(messageIds), JSON.stringify(messageIds), this.#horizonMs());
     return rows.map((row) => ({
       messageId: String(row["message_id"]),
       destinationId: String(row["destination_id"]),
@@ -272,7 +273,7 @@ export class Projection {
 
   #listed(columns: string, filter: ProjectionFilter & Pick<ProjectionQuery, "after">, horizonMs = this.#horizonMs()) {
     const { name } = this.#options;
-    const { conditions, values } = conditionsOf(filter, horizonMs);
+    const { conditions, values } = conditionsOf(filter, horizonMs, this.messages);
     const where = `WHERE ${conditions.join(" AND ")} ORDER BY ${NEWEST_FIRST}`;
     return { sql: `SELECT ${columns} FROM ${name} ${indexOf(name, filter)} ${where}`, values };
   }
