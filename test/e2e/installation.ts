@@ -35,7 +35,7 @@ export interface InstallationOptions {
   /** The folder of the run (global-setup.ts) that removes its data and its topics, where nobody closes it. */
   readonly runFolder?: string | undefined;
   /** The folder of another release's sources, whose services run. */
-  readonly sources?: string;
+  readonly sources?: string | undefined;
 }
 
 /** Starts it; resolves when every service is ready. */

@@ -11,6 +11,8 @@ export interface WrkLoad {
   readonly connections: number;
   readonly seconds: number;
   readonly body: string | Buffer;
+  /** Bodies that are sent in turns instead of `body`. */
+  readonly bodies?: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   /** Counts answers by status, which costs wrk some µs each. */
   readonly countStatuses?: boolean;
@@ -62,9 +64,31 @@ export async function runWrk(load: WrkLoad): Promise<WrkResult> {
   }
 }
 
-function toScript({ headers, body, countStatuses = false }: WrkLoad): string {
+function toScript({ headers, body, bodies = [], countStatuses = false }: WrkLoad): string {
   const lines = Object.entries(headers).map(([name, value]) => `wrk.headers[ ${lua(name)} ] = ${lua(value)}`);
-  return [`wrk.method = "POST"`, `wrk.body = ${lua(body)}`, ...lines, countStatuses ? COUNT_STATUSES : ""].join("\n");
+  return [
+    `wrk.method = "POST"`,
+    `wrk.body = ${lua(body)}`,
+    ...lines,
+    inTurns(bodies),
+    countStatuses ? COUNT_STATUSES : "",
+  ].join("\n");
+}
+
+/** Requests are made before the run, since a made one costs wrk nothing. */
+function inTurns(bodies: readonly string[]): string {
+  if (bodies.length === 0) return "";
+  return `
+local requests, turn = {}, 0
+function init()
+  for _, body in ipairs({ ${bodies.map(lua).join(", ")} }) do
+    requests[#requests + 1] = wrk.format(nil, nil, nil, body)
+  end
+end
+function request()
+  turn = turn % #requests + 1
+  return requests[turn]
+end`;
 }
 
 function parseReport(report: string): WrkResult {
