@@ -6,6 +6,7 @@ import type { DeadLetterRows, DeadLetterRowsQuery, GroupedDeadLetters } from "./
 import type { DeliveryOfMessage, ReplayedDeliveries, WaitingDeliveries, WaitingTimes } from "./delivery-table.ts";
 import type { GroupCounts, GroupCountsQuery } from "./group-counts.ts";
 import type { HealthOfMinute, HealthQuery, HealthRow } from "./health-table.ts";
+import type { LastAttempts } from "./last-attempts.ts";
 import { type PackedProjections, packProjections } from "./packed-entries.ts";
 import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSearch } from "./projection.ts";
 import type { ProjectionCursor, ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
@@ -35,7 +36,7 @@ export const STORE_QUESTIONS = [
     "waiting",
     "waitingTimes",
   ] as const),
-  ...(["replayed", "healthWrittenToMs", "addHealth", "health"] as const),
+  ...(["replayed", "healthWrittenToMs", "addHealth", "health", "lastAttempts"] as const),
 ] as const satisfies readonly (keyof StoreQuestions)[];
 
 export type StoreMethod = (typeof STORE_QUESTIONS)[number] | "take" | "heldDeadLetters" | "close";
@@ -81,6 +82,8 @@ export interface StoreQuestions {
   addHealth(minute: HealthOfMinute): Promise<void>;
   /** The counts of a destination, by the minute or the quarter of an hour. */
   health(query: HealthQuery): Promise<readonly HealthRow[]>;
+  /** The newest attempts of each of these destinations. */
+  lastAttempts(destinationIds: readonly string[]): Promise<readonly LastAttempts[]>;
 }
 
 export interface StoreClient extends StoreQuestions {

@@ -27,6 +27,7 @@ import { DeliveryTable } from "./delivery-table.ts";
 import { DESTINATION_STATES } from "./destination-entry.ts";
 import type { GroupCounts, GroupCountsQuery } from "./group-counts.ts";
 import { type HealthOfMinute, type HealthQuery, type HealthRow, HealthTable } from "./health-table.ts";
+import { type LastAttempts, LastAttemptsQuery } from "./last-attempts.ts";
 import {
   type CountQuery,
   type FoundEntries,
@@ -120,6 +121,7 @@ export class Store {
   readonly deliveries: DeliveryTable;
   readonly #deadLetters: DeadLetterTable;
   readonly #health: HealthTable;
+  readonly #lastAttempts: LastAttemptsQuery;
   readonly start: StoreStart;
   /** M4: for each partition of the dead letters' topic, the offset from which on every record has its entry. */
   readonly #deadLettersFrom = new Map<number, number>();
@@ -138,6 +140,7 @@ export class Store {
     this.#health = new HealthTable(database, nowMs);
     const onNotHeld = ({ partition, offset }: ProjectionCursor) => this.#raise(partition, offset + 1);
     const attempts = new Projection(database, optionsOf("attempts"));
+    this.#lastAttempts = new LastAttemptsQuery(database, optionsOf("attempts"));
     const attemptsSince = (deadLetter: ProjectionEntry) => attempts.since(deadLetter);
     this.#deadLetters = new DeadLetterTable(database, { ...optionsOf(DEAD_LETTERS), onNotHeld, attemptsSince });
     this.#projections = ofEach((name) => {
@@ -224,6 +227,10 @@ export class Store {
 
   outcomes(name: ProjectionName, messageIds: readonly string[]): readonly MessageOutcome[] {
     return this.#projections[name].outcomes(messageIds);
+  }
+
+  lastAttempts(destinationIds: readonly string[]): readonly LastAttempts[] {
+    return this.#lastAttempts.of(destinationIds);
   }
 
   /** The time up to which the health of destinations is written; null before the first minute. */

@@ -1,9 +1,9 @@
 /**
- * Delivery processes that are gone, and processes whose clock is off, by their heartbeats in a real topic. Rules: HB1
- * and HB4 of health-book.ts.
+ * Delivery processes that are gone, and processes whose clock is off, by their heartbeats in a real topic. Rules: HB1,
+ * HB4 and HB6 of health-book.ts.
  */
 import type { HealthRecord } from "@posthaste/core/health/health-record";
-import { createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
+import { attemptAt, createLogWriter, deadLetterAt } from "@posthaste/testbed/log-writer";
 import { createTestTopics, type TestTopics } from "@posthaste/testbed/test-topics";
 import { eventually } from "@posthaste/testkit/eventually";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -73,7 +73,7 @@ it.each([-3, 3])("HB4: one whose clock is %i min off counts, and says when somet
   });
 });
 
-it("HB1: one without a word for a minute counts no more, and is removed after an hour", async () => {
+it("HB1, HB6: one without a word for a minute counts no more, and is removed after an hour; its attempts stay", async () => {
   const id = await makeDestination("Gone");
   const removed: string[] = [];
   await topics.followTable<HealthRecord>(topics.names.destinationHealth, (key, record) => {
@@ -94,6 +94,8 @@ it("HB1: one without a word for a minute counts no more, and is removed after an
   expect(removed).toEqual([]);
   const writer = await createLogWriter(topics);
   await writer.deadLetters([deadLetterAt(1, { destinationId: id })]);
+  const failed = attemptAt(1, { destinationId: id, outcome: "retryable" });
+  await writer.attempts([failed]);
   await control.stop();
   standsAtMs = null;
   aheadMs = 62 * MINUTE_MS;
@@ -105,4 +107,8 @@ it("HB1: one without a word for a minute counts no more, and is removed after an
     await wakeRunner();
     expect(removed).toEqual(expect.arrayContaining(keys));
   }, PATIENCE);
+  await eventually(async () => {
+    const since = new Date(failed.startedAtMs + (failed.urls[0]?.durationMs ?? 0)).toISOString();
+    expect(await healthOf(id)).toMatchObject({ state: "failing", since, processes: 0, complete: true });
+  });
 });

@@ -3,7 +3,7 @@
  *
  * HJ1  A destination is *off* when its configuration says so; else *open* while a breaker of any process is not closed;
  *      else *failing* when more than `FAILING_SHARE` of the attempts of five minutes failed, or the newest attempt
- *      failed; else *healthy*.
+ *      failed; else *healthy*. Attempts of processes that are gone count: a restart makes no destination healthy.
  * HJ2  The reason of a state is the newest failure: for *open* among the URLs whose breaker is not closed, for
  *      *failing* among all.
  * HJ3  A destination needs somebody while it is *open*, and while it is *failing*; but not once it delivers again and
@@ -11,6 +11,7 @@
  *      receiver that fails now and then nearly always has something that waits for a retry.
  */
 import type { DestinationHealth, HealthOfUrl, LastAnswer } from "./health-record.ts";
+import { firstFailure, least, most, type PastAttempts } from "./past-attempts.ts";
 
 /** The worst first, as lists show them. */
 export const HEALTH_STATES = ["open", "failing", "healthy", "off"] as const;
@@ -73,29 +74,32 @@ export function isFailingShare({ delivered, failed }: Pick<RecentAttempts, "deli
   return failed > FAILING_SHARE * (delivered + failed);
 }
 
-/** HJ1. `held`: the report of each process that counts. */
+/** HJ1. `held`: the report of each process that counts; `past`: the attempts that none of them reports. */
 export function judgeHealth(
   destination: JudgedDestination,
   held: readonly DestinationHealth[],
   recent: RecentAttempts,
+  past: PastAttempts | null = null,
 ): JudgedHealth {
   const { isEnabled, updatedAtMs } = destination;
   const nothing = { reason: null, nextProbeMs: null, deliversAgainSinceMs: null };
   if (!isEnabled) return { ...nothing, state: "off", sinceMs: updatedAtMs };
-  const urls = held.flatMap((each) => each.urls).filter(({ url }) => destination.urls.includes(url));
+  const reports: readonly PastAttempts[] = past === null ? held : [...held, past];
+  const urls = reports.flatMap((each) => each.urls).filter(({ url }) => destination.urls.includes(url));
   const open = urls.filter(({ breaker }) => breaker !== "closed");
   if (open.length > 0) {
     return {
       ...nothing,
       state: "open",
-      sinceMs: least(open.map(({ openSinceMs }) => openSinceMs)),
+      // A breaker that opens again after a restart does not move the beginning of the failures.
+      sinceMs: least([streakSince(reports), ...open.map(({ openSinceMs }) => openSinceMs)]),
       reason: newestFailure(open),
       nextProbeMs: least(open.map(({ nextProbeMs }) => nextProbeMs)),
     };
   }
-  const failingSinceMs = failingSince(held, recent);
+  const failingSinceMs = failingSince(reports, recent);
   if (failingSinceMs !== null) {
-    const deliversAgainSinceMs = deliversAgainSince(held);
+    const deliversAgainSinceMs = deliversAgainSince(reports);
     return {
       ...nothing,
       state: "failing",
@@ -104,7 +108,7 @@ export function judgeHealth(
       deliversAgainSinceMs,
     };
   }
-  const sinceMs = most(held.map(({ recoveredAtMs }) => recoveredAtMs));
+  const sinceMs = most(reports.map(({ recoveredAtMs }) => recoveredAtMs));
   return { ...nothing, state: "healthy", sinceMs };
 }
 
@@ -125,24 +129,28 @@ export function needsAttention(
 }
 
 /** Since when the destination is failing; null when it is not. */
-function failingSince(held: readonly DestinationHealth[], recent: RecentAttempts): number | null {
-  const deliveredAtMs = most(held.map((each) => each.deliveredAtMs)) ?? Number.NEGATIVE_INFINITY;
-  const failedAtMs = most(held.map((each) => each.failedAtMs));
-  if (failedAtMs !== null && failedAtMs > deliveredAtMs) {
-    // A delivery of one process ends the failing of all.
-    const firstMs = least(held.map(({ failingSinceMs }) => failingSinceMs)) ?? failedAtMs;
-    const streakMs = firstMs > deliveredAtMs ? firstMs : failedAtMs;
+function failingSince(held: readonly PastAttempts[], recent: RecentAttempts): number | null {
+  const streakMs = streakSince(held);
+  if (streakMs !== null) {
     const { failingSinceMs: minuteMs } = recent;
     // A streak that began within that minute says the moment.
     return minuteMs === null || streakMs < minuteMs + MINUTE_MS ? streakMs : minuteMs;
   }
-  return isFailingShare(recent) ? (recent.failingSinceMs ?? failedAtMs ?? deliveredAtMs) : null;
+  if (!isFailingShare(recent)) return null;
+  const [failedAtMs, deliveredAtMs] = [most(held.map(failedAt)), most(held.map(deliveredAt))];
+  return recent.failingSinceMs ?? failedAtMs ?? deliveredAtMs ?? Number.NEGATIVE_INFINITY;
+}
+
+/** Since when every attempt failed; null where the newest one did not. A delivery of one process ends it for all. */
+function streakSince(held: readonly PastAttempts[]): number | null {
+  const [failedAtMs, deliveredAtMs] = [most(held.map(failedAt)), most(held.map(deliveredAt))];
+  if (failedAtMs === null || failedAtMs <= (deliveredAtMs ?? Number.NEGATIVE_INFINITY)) return null;
+  return firstFailure(held, deliveredAtMs) ?? failedAtMs;
 }
 
 /** Since when no attempt failed; null where the newest one did, or none is known that delivered. */
-function deliversAgainSince(held: readonly DestinationHealth[]): number | null {
-  const deliveredAtMs = most(held.map((each) => each.deliveredAtMs));
-  const failedAtMs = most(held.map((each) => each.failedAtMs));
+function deliversAgainSince(held: readonly PastAttempts[]): number | null {
+  const [failedAtMs, deliveredAtMs] = [most(held.map(failedAt)), most(held.map(deliveredAt))];
   if (deliveredAtMs === null || failedAtMs === null) return deliveredAtMs;
   if (failedAtMs > deliveredAtMs) return null;
   // A process that delivered throughout did not recover, though another process failed.
@@ -161,10 +169,10 @@ function newestFailure(urls: readonly HealthOfUrl[]): HealthReason | null {
   return newest;
 }
 
-function least(moments: readonly (number | null)[]): number | null {
-  return moments.reduce((found, each) => (each === null || (found !== null && found <= each) ? found : each), null);
+function failedAt({ failedAtMs }: PastAttempts): number | null {
+  return failedAtMs;
 }
 
-function most(moments: readonly (number | null)[]): number | null {
-  return moments.reduce((found, each) => (each === null || (found !== null && found >= each) ? found : each), null);
+function deliveredAt({ deliveredAtMs }: PastAttempts): number | null {
+  return deliveredAtMs;
 }

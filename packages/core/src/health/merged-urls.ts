@@ -9,7 +9,10 @@ const BREAKERS = ["closed", "half_open", "open"] as const satisfies readonly Bre
  * Merges the health of these URLs, in their order: the worst breaker, the earliest moment at which one opened and at
  * which one may probe, the longest `Retry-After`, the newest answer, and the sum of the requests that are out.
  */
-export function mergeUrls(urls: readonly string[], held: readonly DestinationHealth[]): readonly HealthOfUrl[] {
+export function mergeUrls(
+  urls: readonly string[],
+  held: readonly Pick<DestinationHealth, "urls">[],
+): readonly HealthOfUrl[] {
   const all = held.flatMap((each) => each.urls);
   return urls.map((url) => all.filter((each) => each.url === url).reduce(merge, { ...NOTHING, url }));
 }

@@ -149,7 +149,10 @@ async function openActors(clients: Clients, configuration: Configuration, reader
       );
     },
   });
-  leader.add("operations", (signal) => teller.tell(signal));
+  leader.add("operations", async (signal) => {
+    await health.pastKnown(signal);
+    await teller.tell(signal);
+  });
   const resends = await openResends({
     ...{ connection, openCodec, names, destinations, readModel, deadLetters, suppressed, trail, log, traces },
   });

@@ -47,6 +47,21 @@ function sayProcess(instance: string, startedAtMs = 1, atMs = nowMs): void {
 const attempts = (steps = 5) => book.recent("a")?.attempts(nowMs, steps);
 
 describe("what all processes say", () => {
+  it("HB6: is remembered of processes that stopped or are silent, without their breakers and what they hold", () => {
+    const answer = { atMs: nowMs - 100, outcome: "retryable", status: 503, error: null, durationMs: 1 } as const;
+    const open = urlHealth("https://a.example/", { breaker: "open", openSinceMs: 1, nextProbeMs: 2, answer });
+    say("stopped", "a", { failedAtMs: nowMs - 100, failingSinceMs: nowMs - 900, urls: [open] });
+    expect(book.past("a")).toBeNull();
+    book.apply(destinationHealthKey("a", "stopped"), undefined);
+    const url = { url: "https://a.example/", breaker: "closed", openSinceMs: null, answer };
+    expect([book.of("a"), book.past("a")]).toMatchObject([[], { failingSinceMs: nowMs - 900, urls: [url] }]);
+    say("killed", "a", { deliveredAtMs: nowMs - 50, waiting: 3 });
+    nowMs += 60_000;
+    expect(book.past("a")).toMatchObject({ deliveredAtMs: nowMs - 60_050, failingSinceMs: null, urls: [url] });
+    book.remember("b", { ...NO_HEALTH, deliveredAtMs: 7 });
+    expect([book.past("b")?.deliveredAtMs, book.past("c")]).toEqual([7, null]);
+  });
+
   it("HB1: counts while a process is heard of, be it of another destination or of itself", () => {
     say("one", "a", { waiting: 1 });
     nowMs += 50_000;

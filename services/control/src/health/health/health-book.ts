@@ -7,17 +7,20 @@
  *      nothing.
  * HB2  The counts of a process between two records belong to the minute in which the later one was written. The rule
  *      holds after a pause too, since a process writes its counts within seconds.
- * HB3  A removed key is dropped; its counts stay until they are too old.
+ * HB3  A removed key is dropped; its counts stay until they are too old, and its attempts are past ones (HB6).
  * HB4  Moments are control's. A record was written after the topic was last read to its end and before now. Where its
  *      process's clock says otherwise, that clock is wrong, and the record counts as written at the earlier of the two.
  *      The moments in the process's report are moved by its clock's error.
  * HB5  For records from before control began to read, a clock's error is not known. A moment that has not come is no
  *      sign that the process lives, and one long past none that it is gone. The process counts when it writes again,
  *      which it does within seconds. Before a minute is over no process is reported as gone.
+ * HB6  The moments and last answers of a process that counts no more are past attempts of the destination, until a
+ *      running process reports newer ones. Those from before control's start come from the attempt log.
  */
 import { readHealthKey } from "@posthaste/contracts/health-keys";
 import type { DestinationHealth, HealthRecord, ProcessHealth } from "@posthaste/core/health/health-record";
 import { movedBack } from "@posthaste/core/health/moved-moments";
+import { joinPast, type PastAttempts, pastOf } from "@posthaste/core/health/past-attempts";
 import { type Counted, countsSince, RecentCounts } from "@posthaste/core/health/recent-counts";
 import { failuresSince, RecentFailures } from "@posthaste/core/health/recent-failures";
 
@@ -61,6 +64,8 @@ export class HealthBook {
   readonly #seen = new Map<string, Seen>();
   /** The newest records, by destination and then by process. */
   readonly #held = new Map<string, Map<string, DestinationHealth>>();
+  /** HB6, without those of processes that are silent. */
+  readonly #past = new Map<string, PastAttempts>();
   readonly #recent = new Map<string, RecentCounts>();
   readonly #failures = new Map<string, RecentFailures>();
   readonly #rates = new RecentCounts(RATE_STEP_MS);
@@ -84,11 +89,19 @@ export class HealthBook {
 
   /** The reports on a destination by the processes that count. */
   of(destinationId: string): readonly DestinationHealth[] {
-    const held = this.#held.get(destinationId) ?? [];
-    return [...held].flatMap(([instance, health]) => {
-      const seen = this.#seen.get(instance);
-      return seen !== undefined && this.#isSeen(seen) ? [movedBack(health, seen.aheadMs)] : [];
-    });
+    return this.#reports(destinationId, true);
+  }
+
+  /** HB6; null where nothing is known. */
+  past(destinationId: string): PastAttempts | null {
+    const reports = [this.#past.get(destinationId) ?? [], this.#reports(destinationId, false).map(pastOf)].flat();
+    return reports.length === 0 ? null : reports.reduce(joinPast);
+  }
+
+  /** Adds past attempts, as the attempt log has them (HB6). */
+  remember(destinationId: string, past: PastAttempts): void {
+    const known = this.#past.get(destinationId);
+    this.#past.set(destinationId, known === undefined ? past : joinPast(known, past));
   }
 
   /** The recent counts of a destination, by the minute; undefined where there are none. */
@@ -186,8 +199,19 @@ export class HealthBook {
       return;
     }
     const byInstance = this.#held.get(destinationId);
+    const removed = byInstance?.get(instance);
+    if (removed !== undefined)
+      this.remember(destinationId, pastOf(movedBack(removed, this.#seen.get(instance)?.aheadMs ?? 0)));
     byInstance?.delete(instance);
     if (byInstance?.size === 0) this.#held.delete(destinationId);
+  }
+
+  /** The reports on a destination by the processes that count, or by those that are silent (HB1). */
+  #reports(destinationId: string, counts: boolean): readonly DestinationHealth[] {
+    return [...(this.#held.get(destinationId) ?? [])].flatMap(([instance, health]) => {
+      const seen = this.#seen.get(instance);
+      return (seen !== undefined && this.#isSeen(seen)) === counts ? [movedBack(health, seen?.aheadMs ?? 0)] : [];
+    });
   }
 
   #hear(seen: Seen, writtenAtMs: number): void {

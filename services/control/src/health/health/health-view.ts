@@ -39,7 +39,7 @@ export const healthAnswer = z.object({
     .enum(HEALTH_STATES)
     .describe(
       "off: switched off. open: a breaker of a delivery process is not closed. failing: over 5 % of five minutes' " +
-        "attempts failed, or the newest did and nothing was delivered since. Else healthy.",
+        "attempts failed, or the newest did and nothing was delivered since, before a restart too. Else healthy.",
     ),
   since: time.nullable().describe("Null for one that was always well, as far as that is known."),
   needsSomebody: z
@@ -139,13 +139,13 @@ type LoggedField = "needsSomebody" | "nextRetry" | "givesUp" | "waiting" | "dead
 
 /** The health without a query of the delivery log. */
 export function viewHealthNow(
-  { destination, judged, held }: KnownDestination,
+  { destination, judged, held, past }: KnownDestination,
   recent: RecentResults,
 ): Omit<HealthAnswer, LoggedField> {
   const { reason } = judged;
   const urls = mergeUrls(
     destination.urls.map(({ url }) => url),
-    held,
+    past === null ? held : [...held, past],
   );
   const { attempts, success, successOfHour, lastHour, failures, timeouts, p50Ms, p99Ms } = recent;
   return {

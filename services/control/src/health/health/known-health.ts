@@ -20,6 +20,7 @@ import {
   needsAttention,
 } from "@posthaste/core/health/health-state";
 import { latencyAt } from "@posthaste/core/health/latency-counts";
+import type { PastAttempts } from "@posthaste/core/health/past-attempts";
 import type { DeadLetterSums } from "@posthaste/read-model/dead-letter-hours";
 import type { WaitingDeliveries, WaitingTimes } from "@posthaste/read-model/delivery-table";
 import { MINUTE_MS } from "@posthaste/read-model/health-table";
@@ -47,6 +48,8 @@ export interface KnownDestination {
   readonly destination: Destination;
   readonly judged: JudgedHealth;
   readonly held: readonly DestinationHealth[];
+  /** HB6 of health-book.ts. */
+  readonly past: PastAttempts | null;
 }
 
 /** The results of the last five minutes and of the last hour. */
@@ -176,13 +179,11 @@ export class KnownHealth {
   #judge(destination: Destination): KnownDestination {
     const { book, nowMs } = this.#parts;
     const { id, enabled: isEnabled, updatedAtMs } = destination;
-    const [held, recent, now] = [book.of(id), book.recent(id), nowMs()];
+    const [held, past, recent, now] = [book.of(id), book.past(id), book.recent(id), nowMs()];
     const attempts = recent?.attempts(now, WINDOW_STEPS) ?? { delivered: 0, failed: 0 };
-    const judged = judgeHealth({ isEnabled, updatedAtMs, urls: destination.urls.map(({ url }) => url) }, held, {
-      ...attempts,
-      failingSinceMs: recent?.failingSinceMs(now) ?? null,
-    });
-    return { destination, judged, held };
+    const of = { isEnabled, updatedAtMs, urls: destination.urls.map(({ url }) => url) };
+    const judged = judgeHealth(of, held, { ...attempts, failingSinceMs: recent?.failingSinceMs(now) ?? null }, past);
+    return { destination, judged, held, past };
   }
 }
 

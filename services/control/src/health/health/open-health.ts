@@ -11,6 +11,7 @@ import type { Clock } from "@posthaste/core/time";
 import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
 import type { Route } from "@posthaste/http-kit/route";
 import type { KafkaConnection } from "@posthaste/kafka/connection/connect";
+import { pause } from "@posthaste/kafka/connection/deadline";
 import { createTable, type Table } from "@posthaste/kafka/log/table";
 import { createProducer } from "@posthaste/kafka/producer/producer";
 import type { ReadModel } from "@posthaste/read-model/read-model";
@@ -22,6 +23,7 @@ import { type Gauges, HealthHistory } from "./health-history.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { inProcess, viewHealthNow, viewWaiting } from "./health-view.ts";
 import { KnownHealth, type KnownHealthParts } from "./known-health.ts";
+import { LoggedAttempts } from "./logged-attempts.ts";
 import { ProcessClocks } from "./process-clocks.ts";
 import { removeGone } from "./remove-gone.ts";
 import { seriesRoutes } from "./series-routes.ts";
@@ -30,6 +32,8 @@ import { statusRoutes } from "./status-routes.ts";
 /** The records of a process that was not heard of for this long, in ms, are removed. */
 const GONE_MS = 60 * 60_000;
 const FORGET_MS = 60_000;
+/** How long news of destinations wait for the attempt log after a start, in ms. */
+const PAST_MS = 30_000;
 /** The time between two looks for changes that came without a record, in ms. */
 const LOOK_MS = 2000;
 
@@ -74,6 +78,8 @@ export interface OpenedHealth {
   readonly reportedHealth: ReportedHealth;
   readonly routes: (parts: StatusParts) => readonly Route[];
   readonly known: Pick<KnownHealth, "all" | "recent">;
+  /** Resolves once attempts from before the start count, after half a minute at the latest. */
+  readonly pastKnown: (signal: AbortSignal) => Promise<void>;
   /** The changes, for the live stream. */
   readonly live: LiveHealth;
   /** The state of the table, for `/readyz`. */
@@ -90,7 +96,7 @@ export interface OpenedHealth {
 export async function openHealth(options: OpenHealthOptions): Promise<OpenedHealth> {
   const { connection, openCodec, names, destinations, readModel, deadLetters, clock, fail } = options;
   const { nowMs } = clock;
-  const codec = await openCodec<HealthRecord>("destination-health");
+  const { decode, prefetch } = await openCodec<HealthRecord>("destination-health");
   const producer = await createProducer(connection, { name: "health", topics: [names.destinationHealth] });
   const history = new HealthHistory({ readModel, gauges: () => gaugesOf(known, book), nowMs, log: connection.log });
   // The table tells of its records before there is a table to ask.
@@ -100,22 +106,20 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
     readToEndMs: () => read?.asOfMs ?? null,
     onCounted: (counted) => history.add(counted),
   });
+  const logged = new LoggedAttempts({
+    readModel,
+    book,
+    destinations: () => destinations.values(),
+    log: connection.log,
+  });
   const known: KnownHealth = new KnownHealth({ book, destinations, readModel, deadLetters, nowMs });
   const changes = new HealthChanges(known, nowMs);
   const clocks = new ProcessClocks(nowMs);
   const flow = new FlowMeter({ connection, names, monotonicMs: clock.monotonicMs });
   const table = await createTable<HealthRecord>(connection, {
     topic: names.destinationHealth,
-    decode: codec.decode,
-    prefetch: codec.prefetch,
-    onChange: (key, record) => {
-      if (record !== undefined) clocks.see(record);
-      book.apply(key, record);
-      const { destinationId } = readHealthKey(key);
-      if (destinationId !== null) changes.look(destinationId);
-    },
-    onFailure: fail,
-    clock,
+    ...{ decode, prefetch, clock, onFailure: fail },
+    onChange: (key, record) => takeRecord(key, record, { clocks, book, changes }),
   });
   read = table;
   const fresh = () => ({ asOfMs: table.asOfMs, complete: table.state === true });
@@ -123,8 +127,9 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
   return {
     reportedHealth: { book, flow, clocks, fresh },
     known,
+    pastKnown: (signal) => Promise.race([logged.whenRead, pause(PAST_MS, signal)]),
     routes: (parts) => [
-      ...healthRoutes(known, fresh),
+      ...healthRoutes(known, () => ({ ...fresh(), complete: table.state === true && logged.isRead })),
       ...seriesRoutes({ known, readModel, history, fresh, nowMs }),
       ...statusRoutes({ known, book, flow, readModel, fresh, nowMs, ...parts }),
     ],
@@ -139,8 +144,11 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       history.start();
       flow.start();
       changes.start();
-      timers.push(setInterval(() => book.forgetOld(), FORGET_MS));
-      timers.push(setInterval(() => changes.lookAtAll(), LOOK_MS));
+      const look = () => void logged.read().then(() => changes.lookAtAll());
+      timers.push(
+        setInterval(() => book.forgetOld(), FORGET_MS),
+        setInterval(look, LOOK_MS),
+      );
     },
     removeGone: (signal) => removeGone(book.silentFor(GONE_MS), { producer, names, log: connection.log }, signal),
     close: async () => {
@@ -151,6 +159,17 @@ export async function openHealth(options: OpenHealthOptions): Promise<OpenedHeal
       await producer.close();
     },
   };
+}
+
+function takeRecord(
+  key: string,
+  record: HealthRecord | undefined,
+  { clocks, book, changes }: { clocks: ProcessClocks; book: HealthBook; changes: HealthChanges },
+): void {
+  if (record !== undefined) clocks.see(record);
+  book.apply(key, record);
+  const { destinationId } = readHealthKey(key);
+  if (destinationId !== null) changes.look(destinationId);
 }
 
 function liveHealth(changes: HealthChanges, known: KnownHealth, fresh: () => Freshness): LiveHealth {

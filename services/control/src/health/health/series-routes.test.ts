@@ -25,7 +25,7 @@ async function stepsOf(query: Readonly<Record<string, string>>): Promise<readonl
     deliversAgainSinceMs: null,
   } as const;
   const [route] = seriesRoutes({
-    known: { find: async () => ({ destination: testDestination("dst_1"), judged, held: [] }) },
+    known: { find: async () => ({ destination: testDestination("dst_1"), judged, held: [], past: null }) },
     readModel: {
       healthWrittenToMs: async () => table.writtenToMs,
       health: async (asked) => table.rows(asked),
