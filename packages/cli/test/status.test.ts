@@ -62,6 +62,21 @@ describe("the status", () => {
     );
   });
 
+  it("tells of a mended destination, how many dead letters can be sent again, and how", () => {
+    const again = { destinationId: "dst_7", name: "Shop", since: "2026-11-22T10:40:00.000Z", deadLetters: 280 };
+    const first = { ...again, firstAt: "2026-11-22T09:00:00.000Z", lastAt: "2026-11-22T10:39:00.000Z" };
+    const status = {
+      ...HEALTHY_STATUS,
+      answeringAgain: [first, { ...first, name: "CRM", since: null, deadLetters: 1 }],
+    };
+    expect(statusLines(status, NOW_MS).slice(1)).toEqual([
+      "● Shop              delivers again since 2026-11-22T10:40:00.000Z  280 dead letters can be sent again",
+      "  posthaste dead-letters replay --destination-id dst_7",
+      "● CRM               delivers again  1 dead letter can be sent again",
+      "  posthaste dead-letters replay --destination-id dst_7",
+    ]);
+  });
+
   it("is the API's document under --json", async () => {
     command.control.script("GET /v1/status", { ...WRONG_STATUS, complete: false });
     const { code, stdout, stderr } = await posthaste(["status", "--json"]);

@@ -216,7 +216,7 @@ describe("a list", () => {
           data: states.map(([destinationId]) => ({
             ...{ ...answer.data[0], destinationId, lastAt },
             reasonClass: destinationId === "dst_refused" ? "configuration" : "receiver",
-            reason: destinationId === "dst_off" ? "destination_disabled" : "rejected_by_receiver",
+            endsWithAnswer: destinationId !== "dst_off",
           })),
         },
       },

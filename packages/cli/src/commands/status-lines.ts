@@ -1,11 +1,12 @@
 /** The status as lines for a person: destinations that need attention first. */
+import { counted } from "../counted.ts";
 import type { Entry } from "../entries.ts";
 
 const MARKS: Readonly<Record<string, string>> = { open: "■", failing: "▲", healthy: "●", off: "◌" };
 const NAME_WIDTH = 16;
 
 export function statusLines(status: Entry, nowMs: number): readonly string[] {
-  const { destinations, needsSomebody, services, replays, schedule } = status;
+  const { destinations, needsSomebody, answeringAgain, services, replays, schedule } = status;
   const counts = entryOf(destinations);
   const { needing, again } = attentionOf(status);
   const { router, delivery } = entryOf(status.lag);
@@ -28,6 +29,7 @@ export function statusLines(status: Entry, nowMs: number): readonly string[] {
       .map(({ name, missing }) => `✗ ${name} is not ready: ${missing}`),
     ...reported.map((each) => healthLine(each, nowMs)),
     ...(needing > reported.length ? [`  and ${needing - reported.length} more: posthaste destinations health`] : []),
+    ...listOf(answeringAgain).flatMap(againLines),
     ...listOf(replays).map(
       ({ id, state, matched, replayed }) =>
         `↻ replay ${id} is ${state}: ${grouped(replayed)} of ${grouped(matched)} sent again`,
@@ -43,6 +45,15 @@ export function attentionOf(status: Entry): { readonly needing: number; readonly
   // Control of an earlier release does not say.
   const needing = typeof status.needing === "number" ? status.needing : failed;
   return { needing, again: failed - needing };
+}
+
+/** A destination that was mended, and the command that sends its dead letters again. */
+function againLines({ destinationId, name, since, deadLetters }: Entry): readonly string[] {
+  const again = `delivers again${typeof since === "string" ? ` since ${since}` : ""}`;
+  return [
+    `${MARKS.healthy} ${String(name).padEnd(NAME_WIDTH)}  ${again}  ${counted(Number(deadLetters), "dead letter")} can be sent again`,
+    `  posthaste dead-letters replay --destination-id ${destinationId}`,
+  ];
 }
 
 /** One destination that needs attention: the reason, since when, and the next step. */

@@ -18,6 +18,7 @@ import { deadLetterExportRoutes } from "../delivery-log/deliveries/dead-letter-e
 import { deadLetterRoutes } from "../delivery-log/deliveries/dead-letter-routes.ts";
 import { deliveryRoutes } from "../delivery-log/deliveries/delivery-routes.ts";
 import { latestRoutes } from "../delivery-log/deliveries/latest-routes.ts";
+import { MendedDestinations } from "../delivery-log/deliveries/mended-destinations.ts";
 import { liveDeliveryState } from "../delivery-log/events/live-delivery-state.ts";
 import { openEvents } from "../delivery-log/events/open-events.ts";
 import { liveRoutes } from "../delivery-log/live/live-routes.ts";
@@ -56,6 +57,7 @@ export async function openRoutes(
   const { config, clock, readiness } = options;
   const { sources, destinations, readModel, deadLetters, replays, health } = parts;
   const { suppressed } = parts.deletions;
+  const mended = new MendedDestinations({ deadLetters, plans: replays.plans, nowMs: clock.nowMs });
   const authors = new ResendAuthors(parts.audit.auditLog, clock.nowMs);
   return [
     ...catalogRoutes(),
@@ -76,7 +78,10 @@ export async function openRoutes(
       deadLetters,
     ),
     ...replays.routes,
-    ...health.routes({ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null }),
+    ...health.routes({
+      ...{ readiness, plans: replays.plans, ingestUrl: config.POSTHASTE_INGEST_URL ?? null },
+      answeringAgain: (all) => mended.among(all),
+    }),
     ...doctor.routes,
     ...parts.losses.routes,
     ...parts.audiences.routes,

@@ -5,7 +5,6 @@ import type { DeadLetterGroupPage } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Bars } from "../../chart/bars.tsx";
 import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
-import { endsWithAnswer } from "../../dead-letters/mended.ts";
 import { reviewOf } from "../../dead-letters/replay-filter.ts";
 import { ActionLink } from "../../elements/action-link.tsx";
 import { Button } from "../../elements/button.tsx";
@@ -49,7 +48,7 @@ export function DeadLettersPage() {
     queryKey: ["GET /v1/dead-letters/groups", "so far"],
     queryFn: async ({ pageParam: cursor, signal }) => {
       const page = await call("GET /v1/dead-letters/groups", { query: { limit: PAGE, cursor }, signal });
-      const failed = page.data.filter(({ reason }) => endsWithAnswer(reason));
+      const failed = page.data.filter(({ endsWithAnswer }) => endsWithAnswer);
       const together = await readHealth(
         client,
         failed.map(({ destinationId }) => destinationId),
@@ -152,7 +151,7 @@ function GroupRow({ group, name }: { readonly group: Group; readonly name: strin
       <HourBars hours={hours} />
       <span className={styles["remedy"]}>
         {isOpen ? `${reasonClass}: ${remedy}` : remedy}
-        {endsWithAnswer(reason) && open > 0 && <Mended group={group} />}
+        {group.endsWithAnswer && open > 0 && <Mended group={group} />}
         {deliveredSince > 0 && `; ${deliveredWords(group)}`}
       </span>
       <span className={styles["review"]}>

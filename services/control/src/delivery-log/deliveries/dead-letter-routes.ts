@@ -1,5 +1,6 @@
 /** Routes for dead letters: the deliveries that will not be tried again, and why. */
 
+import { endsWithAnswer } from "@posthaste/core/replay/mended";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
 import { packCursor, unpackCursor } from "@posthaste/http-kit/list-cursor";
 import { pageOf, pageQuery } from "@posthaste/http-kit/page";
@@ -39,6 +40,9 @@ const deadLetterGroup = z.object({
     .array(z.object({ at: time, count: z.int(), open: z.int() }))
     .describe("Those hours in which one died, oldest first."),
   sample: z.string().describe("The place of the newest one."),
+  endsWithAnswer: z
+    .boolean()
+    .describe("A destination that answers again can take them: the receiver refused them, or did not answer in time."),
   remedy: z.string().describe("What helps, in words."),
 });
 
@@ -138,6 +142,7 @@ function groupRoute(deadLetters: VisibleDeadLetters): Route {
           firstAt: new Date(firstMs).toISOString(),
           lastAt: new Date(lastMs).toISOString(),
           hours: [...hours].sort(([a], [b]) => a - b).map(([ms, of]) => ({ at: new Date(ms).toISOString(), ...of })),
+          endsWithAnswer: endsWithAnswer(group.reason),
           remedy: group.open === 0 ? NOTHING_LEFT : remedyOf(group),
         })),
         nextCursor: next === null ? null : encodeGroupCursor(next),

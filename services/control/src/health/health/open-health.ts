@@ -27,7 +27,7 @@ import { LoggedAttempts } from "./logged-attempts.ts";
 import { ProcessClocks } from "./process-clocks.ts";
 import { removeGone } from "./remove-gone.ts";
 import { seriesRoutes } from "./series-routes.ts";
-import { statusRoutes } from "./status-routes.ts";
+import { type StatusRoutesParts, statusRoutes } from "./status-routes.ts";
 
 /** The records of a process that was not heard of for this long, in ms, are removed. */
 const GONE_MS = 60 * 60_000;
@@ -55,6 +55,7 @@ export interface StatusParts {
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
   readonly ingestUrl: string | null;
+  readonly answeringAgain: StatusRoutesParts["answeringAgain"];
 }
 
 export interface LiveHealth {

@@ -6,7 +6,7 @@ import { latencyAt } from "@posthaste/core/health/latency-counts";
 import { REPLAY_STATES, replayState } from "@posthaste/core/replay/replay";
 import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
 import { freshAnswer, freshness } from "@posthaste/http-kit/freshness";
-import { isoTime, tenths } from "@posthaste/http-kit/moment";
+import { isoTime, isoTimeOrNull, tenths } from "@posthaste/http-kit/moment";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 import type { Readiness } from "@posthaste/runtime/admin-server";
@@ -57,6 +57,17 @@ const statusAnswer = z.object({
         "nothing is left to do.",
     ),
   needing: z.int().describe("How many destinations need somebody, those included that are not shown."),
+  answeringAgain: z
+    .array(
+      z.object({
+        ...{ destinationId: z.string(), name: z.string() },
+        since: z.iso.datetime().nullable().describe("Since when it is healthy; null where that is not known."),
+        deadLetters: z.int().describe("Open ones that a replay can deliver."),
+        firstAt: z.iso.datetime().describe("From when on they died, to the hour."),
+        lastAt: z.iso.datetime(),
+      }),
+    )
+    .describe("Destinations that are healthy again and have dead letters that nobody replayed since, the most first."),
   replays: z.array(
     z.object({
       id: z.string(),
@@ -85,6 +96,12 @@ const statusAnswer = z.object({
 });
 type Status = z.output<typeof statusAnswer>;
 
+/** A healthy destination with the dead letters that can be sent again. */
+export interface AnsweringAgain {
+  readonly known: KnownDestination;
+  readonly deadLetters: { readonly open: number; readonly firstMs: number; readonly lastMs: number };
+}
+
 export interface StatusRoutesParts {
   readonly known: KnownHealth;
   readonly book: Pick<HealthBook, "rates" | "processes">;
@@ -92,6 +109,7 @@ export interface StatusRoutesParts {
   /** The reason why each service is not ready; `true` for a ready service. */
   readonly readiness: () => Promise<Readiness>;
   readonly plans: () => Iterable<HeldPlan>;
+  readonly answeringAgain: (all: readonly KnownDestination[]) => Promise<readonly AnsweringAgain[]>;
   readonly ingestUrl: string | null;
   readonly readModel: Pick<ReadModel, "state" | "reading">;
   readonly fresh: () => Freshness;
@@ -115,7 +133,11 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
         const all = known.all();
         const counts = Object.fromEntries(HEALTH_STATES.map((state) => [state, 0])) as Record<HealthState, number>;
         for (const { judged } of all) counts[judged.state] += 1;
-        const [readiness, attention] = await Promise.all([parts.readiness(), viewNeedingAttention(known, all)]);
+        const [readiness, attention, again] = await Promise.all([
+          parts.readiness(),
+          viewNeedingAttention(known, all),
+          parts.answeringAgain(all),
+        ]);
         const services = Object.entries(readiness).map(([name, missing]) => ({
           name,
           ready: missing === true,
@@ -127,6 +149,7 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
           ...viewRates(parts),
           destinations: counts,
           ...attention,
+          answeringAgain: again.slice(0, MOST_SHOWN).map(viewAnsweringAgain),
           replays: viewReplays(parts.plans()),
           ingestUrl: parts.ingestUrl,
           readModel: { ...readModel.state(), reading: readModel.reading() },
@@ -141,6 +164,14 @@ export function statusRoutes(parts: StatusRoutesParts): readonly Route[] {
 async function viewNeedingAttention(known: KnownHealth, all: readonly KnownDestination[]) {
   const attention = await known.needingAttention(all);
   return { needsSomebody: await viewAll(known, attention.slice(0, MOST_SHOWN)), needing: attention.length };
+}
+
+function viewAnsweringAgain({ known: { destination, judged }, deadLetters }: AnsweringAgain) {
+  const { open, firstMs, lastMs } = deadLetters;
+  return {
+    ...{ destinationId: destination.id, name: destination.name, since: isoTimeOrNull(judged.sinceMs) },
+    ...{ deadLetters: open, firstAt: isoTime(firstMs), lastAt: isoTime(lastMs) },
+  };
 }
 
 type Rates = Pick<Status, "receivedPerSecond" | "deliveredPerSecond" | "p50Ms" | "p99Ms" | "lag" | "waiting">;
