@@ -166,6 +166,18 @@ describe("the overview", () => {
     await page.waitForURL("**/replays/rpl_ended");
   });
 
+  it("tells of a replay as soon as it ended, though many older ones are kept", async () => {
+    const running = { ...replay, id: "rpl_now", state: "running", endedAt: null, filter: {} };
+    const page = await visit("/overview", { ...well, "GET /v1/audit": listOf(), "GET /v1/replays": listOf(running) });
+    await page.getByRole("button", { name: "live: pause" }).waitFor();
+    const asked = () => control.requests.filter(({ operation }) => operation === "GET /v1/replays");
+    expect(asked().map(({ query }) => query.get("order"))).toContain("newest_first");
+    const ended = { ...running, state: "done", delivered: 280, failedAgain: 0, endedAt: "2026-11-22T14:07:30.000Z" };
+    control.answer({ ...well, "GET /v1/audit": listOf(), "GET /v1/replays": listOf(ended) });
+    control.tell("replays", ended);
+    await page.getByText("Replay done: 280 delivered, 0 failed again").waitFor();
+  });
+
   it("leads from nothing to the first webhook by Enter alone", async () => {
     const destinations = { open: 0, failing: 0, healthy: 0, off: 0 };
     const page = await visit("/overview", {

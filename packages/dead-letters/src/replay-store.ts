@@ -206,10 +206,14 @@ export class ReplayStore {
   }
 }
 
-/** The fields of a plan that the audit has. Its progress is no caller's change. */
-function replayAudit({ plan }: ReplayRecord): AuditedFields {
+/**
+ * The fields of a plan that the audit has. Its progress is no caller's change. A plan that is not started has none but
+ * its state, so that the entry of its start tells which dead letters it sends.
+ */
+export function replayAudit({ plan }: ReplayRecord): AuditedFields {
   if (plan === null) return {};
   const { purpose, want, filter, matched, again, ratePerSecond } = plan;
+  if (want === "planned") return { want };
   const { userId, ...asked } = filter;
   const user = userId === undefined ? {} : { userId: userTarget(userId) };
   return { purpose, want, filter: { ...asked, ...user }, matched, again, ratePerSecond };

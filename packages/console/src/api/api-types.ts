@@ -122,7 +122,7 @@ export interface Operations {
   "GET /v1/dead-letters/export": { params: {  }; query: { destinationId?: string; reason?: "window_expired" | "rejected_by_receiver" | "address_refused" | "destination_disabled" | "destination_removed" | "suppressed" | "other"; error?: string; type?: "page" | "screen" | "identify" | "track" | "alias" | "group" | "delete" | "other"; userId?: string; sourceId?: string; event?: string; since?: string; until?: string; format?: "ndjson" | "csv" | "parquet" }; body: undefined; answer: undefined };
   "GET /v1/dead-letters/{place}": { params: { place: string }; query: {  }; body: undefined; answer: WholeDeadLetter };
   "POST /v1/replays": { params: {  }; query: {  }; body: ReplayInput; answer: ReplayStart };
-  "GET /v1/replays": { params: {  }; query: { limit?: number; cursor?: string }; body: undefined; answer: ReplayPage };
+  "GET /v1/replays": { params: {  }; query: { limit?: number; cursor?: string; order?: "oldest_first" | "newest_first" }; body: undefined; answer: ReplayPage };
   "GET /v1/replays/{id}": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/replays/{id}/pause": { params: { id: string }; query: {  }; body: undefined; answer: Replay };
   "POST /v1/replays/{id}/resume": { params: { id: string }; query: {  }; body: undefined; answer: Replay };

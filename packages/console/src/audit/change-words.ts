@@ -23,17 +23,22 @@ type Deed = Pick<Change, "operation" | "target" | "changes">;
 export function deedWords(change: Deed, nameOf: (id: string) => string): string {
   const of = targetWords(change, nameOf);
   const [verb = ""] = change.operation.split(/(?=[A-Z])/);
-  return (DEEDS[switched(change) ?? verb] ?? `${operationWords(change.operation)}: NAME`).replace("NAME", () => of);
+  const deed = DEEDS[switched(change) ?? verb] ?? `${operationWords(change.operation)}: NAME`;
+  return of === null ? deed.replace(" of NAME", "") : deed.replace("NAME", () => of);
 }
 
-/** The name of the changed object: as the lists have it, as the change says it, or else the kind of thing. */
-function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) => string): string {
+/**
+ * The name of the changed object: as the lists have it, as the change says it, or else the kind of thing. Null where
+ * nothing is known of it.
+ */
+function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) => string): string | null {
   const changed = (name: string): string | null => {
     const change = changes.find(({ field }) => field === name);
     return change?.to ?? change?.from ?? null;
   };
   const id = changed("destinationId") ?? /"destinationId":"(\w+)"/.exec(changed("filter") ?? "")?.[1] ?? null;
-  if (id === null && OF_DEAD_LETTERS.test(operation)) return "several destinations";
+  // A filter that names no destination is of all; an entry of an earlier release has no filter.
+  if (id === null && OF_DEAD_LETTERS.test(operation)) return changed("filter") === null ? null : "several destinations";
   const known = nameOf(id ?? target);
   if (known !== (id ?? target)) return known;
   return changed("name") ?? KINDS.find(([prefix]) => known.startsWith(prefix))?.[1] ?? known;

@@ -4,7 +4,8 @@ import type { ReplayPage } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { type Change, deedWords } from "../../audit/change-words.ts";
 import { Awaited } from "../../listing/loaded.tsx";
-import { useLive } from "../../live/live.ts";
+import { useLive, usePausable } from "../../live/live.ts";
+import type { LiveRow } from "../../live/live-stream.ts";
 import { useThrottled } from "../../live/throttled.ts";
 import { MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
@@ -18,15 +19,21 @@ const LOOKED_AT = 50;
 /** Of a session or a sign-in link: somebody came or went, and nothing was done to anything. */
 const COMING = /^(ses|link)_/;
 const LEAST_BETWEEN_MS = 1000;
+const AGAIN_MS = 15_000;
 
 type Replay = ReplayPage["data"][number];
 
 /** The latest changes, and replays that ended; the activity page has sign-ins, too. */
 export function Recently() {
   const query = useQuery(asked("GET /v1/audit", { query: { limit: LOOKED_AT } }));
-  const replays = useQuery(asked("GET /v1/replays", {}));
-  const look = useThrottled(() => query.refetch(), LEAST_BETWEEN_MS);
-  useLive({ topics: ["audit"], filter: {}, onRows: look, onGap: look });
+  // Deliveries of a replay come to an end after the replay does.
+  const refetchInterval = usePausable(AGAIN_MS);
+  const replays = useQuery({ ...asked("GET /v1/replays", { query: { order: "newest_first" } }), refetchInterval });
+  const look = useThrottled(() => Promise.all([query.refetch(), replays.refetch()]), LEAST_BETWEEN_MS);
+  const onRows = (rows: readonly LiveRow[]) => {
+    if (rows.some(isTold)) look();
+  };
+  useLive({ topics: ["audit", "replays"], filter: {}, onRows, onGap: look });
   const { nameOf, isSettled } = useNaming();
   if (query.isPending || replays.isPending || !isSettled) return <Awaited />;
   const ended = replays.data?.data.filter(({ endedAt }) => endedAt !== null) ?? [];
@@ -56,6 +63,11 @@ export function Recently() {
       ))}
     </HeadedList>
   );
+}
+
+/** A change, or a replay that has ended: the rows of a running one come each second. */
+function isTold(live: LiveRow): boolean {
+  return live.topic === "audit" || (live.topic === "replays" && live.row.endedAt !== null);
 }
 
 /** Replays by where they lead: they have no name. */

@@ -55,7 +55,7 @@ function installation() {
     return async () => {
       const { id } = await handlers.plan({ ...INPUT, again: true }, new AbortController().signal);
       const { plan } = await handlers.start(id ?? "", { purpose: "replay", by: BY });
-      return { id, want: plan.want, listed: handlers.list({ limit: 50 }).data.map((each) => each.id) };
+      return { id, want: plan.want, listed: handlers.list({ limit: 50 }, "oldest_first").data.map((each) => each.id) };
     };
   };
   return { start, wanted: () => [...held.values()].map(({ plan }) => plan.want) };

@@ -13,7 +13,7 @@ import { type HeldPlan, noSuchPlan, type ReplayStore } from "@posthaste/dead-let
 import type { ReportedCount, ReportedCounts } from "@posthaste/dead-letters/reported-counts";
 import { type FreshAnswer, freshAnswer } from "@posthaste/http-kit/freshness";
 import { createId } from "@posthaste/http-kit/identifiers";
-import { type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
+import { type ListOrder, type Page, type PageQuery, pageFrom } from "@posthaste/http-kit/page";
 import { invalidInput, Problem } from "@posthaste/http-kit/problem";
 import type { ReadModel } from "@posthaste/read-model/read-model";
 
@@ -90,11 +90,11 @@ export class ReplayHandlers {
     return now;
   }
 
-  /** The replays that were started, oldest first. */
-  list(query: PageQuery): Page<HeldPlan> & FreshAnswer {
+  /** The replays that were started. */
+  list(query: PageQuery, order: ListOrder): Page<HeldPlan> & FreshAnswer {
     const nowMs = this.#options.clock.nowMs();
     const started = [...this.#options.store.plans()].filter((held) => isListed(held, nowMs));
-    return { ...pageFrom(started, query), ...freshAnswer(this.#options.store.freshness) };
+    return { ...pageFrom(started, query, order), ...freshAnswer(this.#options.store.freshness) };
   }
 
   /** A replay as `list` has it; undefined for one that `list` leaves out. */

@@ -19,6 +19,10 @@ const replayInput = z.strictObject({
   dryRun: z.boolean().default(false).describe("Count only, and keep the plan for an hour."),
 });
 
+const listQuery = pageQuery.extend({
+  order: z.enum(["oldest_first", "newest_first"]).default("oldest_first").describe("By when they were planned."),
+});
+
 /** The acts on a replay that was started. */
 const ACTS = {
   pause: "Stop a replay until it is resumed",
@@ -79,11 +83,11 @@ function routesOfReplays(handlers: ReplayHandlers, readModel: Outcomes): readonl
       method: "GET",
       path: "/v1/replays",
       operation: "listReplays",
-      summary: "Replays, oldest first; they are kept for 14 days after their end",
-      query: pageQuery,
+      summary: "Replays, which are kept for 14 days after their end",
+      query: listQuery,
       answer: { status: 200, description: "One page.", body: { name: "ReplayPage", schema: pageOf(replayAnswer) } },
-      handle: async ({ query }) => {
-        const page = handlers.list(query);
+      handle: async ({ query: { order, ...query } }) => {
+        const page = handlers.list(query, order);
         return { ...page, data: await viewAll(page.data) };
       },
     }),
