@@ -32,6 +32,7 @@ const terminal: Terminal = {
   isTerminal: process.stdout.isTTY === true,
   isTalkTerminal: process.stderr.isTTY === true,
   columns: process.stdout.columns || process.stderr.columns || DEFAULT_COLUMNS,
+  nowMs: () => Date.now(),
   canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
   out: (data) => process.stdout.write(data),
   err: (talk) => process.stderr.write(talk),

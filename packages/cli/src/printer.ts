@@ -3,6 +3,7 @@
  * that.
  */
 import { cellText } from "./cell.ts";
+import { clockOf, colorState, distanceOf } from "./cell-words.ts";
 import { type Entry, isEntry } from "./entries.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import { fitTable } from "./table.ts";
@@ -19,7 +20,7 @@ export interface Printer {
   readonly isJson: boolean;
   /**
    * Entries of a list: JSON lines with every field under `--json`; else these columns, as a table with a header on a
-   * terminal, tab-separated and whole without one. `made` are columns that are put together from several fields.
+   * terminal, where times are distances, tab-separated and whole without one. `made` are columns that are put together from several fields.
    */
   list(
     entries: readonly Entry[],
@@ -55,11 +56,21 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
         columns.map((column) => cellText(made[column]?.(entry) ?? valueAt(entry, column))),
       );
       if (!terminal.isTerminal) return write(rows.map((row) => row.join("\t")));
-      const all = [...(last ?? []), ...rows];
-      const [header = "", ...lines] = fitTable(columns, all, terminal.columns);
-      write([...(last === null ? [bold(header)] : []), ...lines.slice(lines.length - rows.length)]);
-      last = all.slice(-fitted);
+      // Rows that come one after the other stay on the screen: a distance would soon be wrong.
+      const words = (text: string): string => (fitted === 0 ? distanceOf(text, terminal.nowMs()) : clockOf(text));
+      const all = [...(last ?? []), ...rows.map((row) => row.map(words))];
+      const paint = color ? colorState : undefined;
+      const table = fitTable(columns, all, { width: terminal.columns, ...(paint === undefined ? {} : { paint }) });
+      write([...(last === null ? table.header.map(bold) : []), ...table.rows.slice(all.length - rows.length).flat()]);
+      if (last === null && table.leftOut.length > 0)
+        say(`no room for ${table.leftOut.join(", ")}: a wider terminal or --json has all`);
+      last = fitted === 0 ? [] : all.slice(-fitted);
     };
+  };
+  const say = (text: string): void => {
+    if (quiet) return;
+    const lines = terminal.isTalkTerminal && !json ? foldLine(text, terminal.columns) : [text];
+    terminal.err(`${lines.join("\n")}\n`);
   };
   return {
     isJson: json,
@@ -73,11 +84,7 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
       write(fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`.trimEnd()));
     },
     lines: (lines) => write(terminal.isTerminal ? lines.flatMap((line) => foldLine(line, terminal.columns)) : lines),
-    say: (text) => {
-      if (quiet) return;
-      const lines = terminal.isTalkTerminal && !json ? foldLine(text, terminal.columns) : [text];
-      terminal.err(`${lines.join("\n")}\n`);
-    },
+    say,
     rewrite: (text) => {
       // Text over the end of the row could not be taken away.
       if (!quiet) terminal.err(`\r\u001b[2K${cutLine(text, terminal.columns)}`);

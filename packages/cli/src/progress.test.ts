@@ -20,6 +20,7 @@ function talkOf(
     env: {},
     isTerminal: false,
     isTalkTerminal,
+    nowMs: () => 0,
     columns: 80,
     canAsk: false,
     out: () => {},

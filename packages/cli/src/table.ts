@@ -1,49 +1,114 @@
-/** Tables for a terminal, fitted to its width. */
+/** Tables for a terminal, fitted to its width: texts wrap and are never cut; columns that find no room are left out. */
 
 const GAP = "  ";
-/** A column is not cut below this: less than that says nothing. */
+/** In a terminal too narrow for whole words, a column is as wide as this. */
 const MIN_WIDTH = 6;
-/** Columns that somebody copies into the next command: a part of an id is none. */
+/** Words up to this length are not broken, as long as that leaves room for other columns. */
+const WHOLE_WORD = 24;
+/** The columns that are shown at any width. */
+const ALWAYS_SHOWN = 2;
+/** Columns that somebody copies into the next command: no id is broken. */
 const COPIED = /^(?:id|place)$|Ids?$/;
 
-/**
- * Lines of a table, the header first. Where the natural widths do not fit into `width`, the widest columns give way
- * first, ids after all others, and cut texts end in an ellipsis; a terminal too narrow for that wraps.
- */
-export function fitTable(header: readonly string[], rows: readonly (readonly string[])[], width: number): string[] {
-  const natural = naturalWidths(header, rows);
-  const available = width - GAP.length * (header.length - 1);
-  const isCopied = header.map((name) => COPIED.test(name));
-  const withIds = fitWidths(natural, available, isCopied);
-  const isFitting = withIds.reduce((sum, each) => sum + each, 0) <= available;
-  const widths = isFitting ? withIds : fitWidths(natural, available);
-  return [header, ...rows].map((row) =>
-    widths
-      .map((columnWidth, column) => cut(row[column] ?? "", columnWidth))
-      .join(GAP)
-      .trimEnd(),
-  );
+export interface FittedTable {
+  /** The lines of the header and of each row. */
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** The columns that found no room. */
+  readonly leftOut: readonly string[];
 }
 
-function naturalWidths(header: readonly string[], rows: readonly (readonly string[])[]): number[] {
-  return header.map((name, column) => Math.max(...[name, ...rows.map((row) => row[column] ?? "")].map(lengthOf)));
+/** Applied to each part of a cell, which is padded after it. */
+export type Paint = (part: string, column: string) => string;
+
+export interface TableOptions {
+  readonly width: number;
+  readonly paint?: Paint;
 }
 
-/**
- * Lowers the ceiling of all columns, but of those that are `kept`, until they fit: narrow ones keep their width, wide
- * ones share the rest.
- */
-function fitWidths(natural: readonly number[], available: number, kept: readonly boolean[] = []): number[] {
+/** The last columns are left out first. */
+export function fitTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  { width, paint = (part) => part }: TableOptions,
+): FittedTable {
+  const widths = widthsOf(header, rows, width);
+  const shown = header.slice(0, widths.length);
+  const linesOf = (row: readonly string[], isHeader = false): string[] => {
+    const cells = widths.map((columnWidth, column) => wrap(row[column] ?? "", columnWidth));
+    const height = Math.max(...cells.map(({ length }) => length));
+    return Array.from({ length: height }, (_, line) => {
+      const parts = cells.map((cell, column) => {
+        const part = cell[line] ?? "";
+        const painted = isHeader || part === "" ? part : paint(part, shown[column] ?? "");
+        return painted + " ".repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(part)));
+      });
+      return parts.join(GAP).trimEnd();
+    });
+  };
+  return {
+    header: linesOf(shown, true),
+    rows: rows.map((row) => linesOf(row)),
+    leftOut: header.slice(widths.length),
+  };
+}
+
+/** The widths of the columns that are shown. */
+function widthsOf(header: readonly string[], rows: readonly (readonly string[])[], width: number): readonly number[] {
+  const natural = header.map((name, column) => Math.max(...[name, ...textsOf(rows, column)].map(lengthOf)));
+  const least = header.map((name, column) => {
+    const words = [name, ...textsOf(rows, column)].flatMap((text) => wordsOf(text)).map(lengthOf);
+    return Math.max(0, ...(COPIED.test(name) ? words : words.map((each) => Math.min(each, WHOLE_WORD))));
+  });
+  for (let shown = header.length; shown > 0; shown -= 1) {
+    const room = width - GAP.length * (shown - 1);
+    const fitted = fitWidths(natural.slice(0, shown), least.slice(0, shown), room);
+    if (sumOf(fitted) <= room) return fitted;
+    if (shown > ALWAYS_SHOWN) continue;
+    const broken = fitWidths(natural.slice(0, shown), new Array(shown).fill(MIN_WIDTH), room);
+    if (sumOf(broken) <= room || shown === 1) return broken;
+  }
+  return [];
+}
+
+/** Lowers the ceiling of all columns until they fit, but of none below its least width. */
+function fitWidths(natural: readonly number[], least: readonly number[], room: number): number[] {
   let ceiling = Math.max(...natural, MIN_WIDTH);
-  const widths = () => natural.map((width, column) => (kept[column] === true ? width : Math.min(width, ceiling)));
-  while (ceiling > MIN_WIDTH && widths().reduce((sum, width) => sum + width, 0) > available) ceiling -= 1;
+  const widths = () => natural.map((width, column) => Math.min(width, Math.max(least[column] ?? 0, ceiling)));
+  while (ceiling > MIN_WIDTH && sumOf(widths()) > room) ceiling -= 1;
   return widths();
 }
 
-function cut(text: string, width: number): string {
-  const characters = [...text];
-  if (characters.length <= width) return text + " ".repeat(width - characters.length);
-  return `${characters.slice(0, width - 1).join("")}…`;
+/** The lines of a cell. A word longer than the column is broken. */
+function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of wordsOf(text, true)) {
+    if (line !== "" && lengthOf((line + word).trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = "";
+    }
+    line += word;
+    for (let rest = [...line.trimEnd()]; rest.length > width; rest = [...line.trimEnd()]) {
+      lines.push(rest.slice(0, width).join(""));
+      line = [...line].slice(width).join("");
+    }
+  }
+  return line.trimEnd() === "" && lines.length > 0 ? lines : [...lines, line.trimEnd()];
+}
+
+/** A line may break behind spaces, commas, semicolons and slashes. */
+function wordsOf(text: string, withSpaces = false): readonly string[] {
+  const words = text.split(/(?<=[ ,;/])(?=[^ ,;/])/);
+  return withSpaces ? words : words.map((word) => word.trimEnd());
+}
+
+function textsOf(rows: readonly (readonly string[])[], column: number): readonly string[] {
+  return rows.map((row) => row[column] ?? "");
+}
+
+function sumOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width, 0);
 }
 
 function lengthOf(text: string): number {

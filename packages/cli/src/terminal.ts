@@ -15,6 +15,8 @@ export interface Terminal {
   readonly isTalkTerminal: boolean;
   /** Width of that terminal in characters. */
   readonly columns: number;
+  /** Ms since the epoch. */
+  readonly nowMs: () => number;
   /** There is somebody to ask: standard input and standard error are terminals. */
   readonly canAsk: boolean;
   /** Data, on standard output. */

@@ -178,6 +178,11 @@ describe("deliveries", () => {
       sourceId: "src_1",
     });
     expect(JSON.parse((await posthaste(["deliveries", "resend", "m1", "dst_1", "--json"])).stdout)).toEqual(resent);
+    await posthaste(["deliveries", "resend", "m1", "--destination-id", "dst_2"]);
+    expect(command.lastBody()).toEqual({ messageId: "m1", destinationId: "dst_2" });
+    for (const words of [["m1"], ["m1", "dst_1", "--destination-id", "dst_2"]]) {
+      expect((await posthaste(["deliveries", "resend", ...words])).code).toBe(2);
+    }
   });
 
   it.each([

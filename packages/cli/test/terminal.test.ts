@@ -20,14 +20,14 @@ beforeEach(() => control.reset());
 /** The pages shown in a browser. */
 const opened: string[] = [];
 
-/** Runs a command line on a terminal of 60 columns where somebody types `answer`. */
-async function onTerminal(args: readonly string[], { answer = "", env = {}, url = control.url } = {}) {
+/** Runs a command line on a terminal, of 60 columns unless told otherwise, where somebody types `answer`. */
+async function onTerminal(args: readonly string[], { answer = "", env = {}, url = control.url, columns = 60 } = {}) {
   const reported = createTestTerminal({ env: { POSTHASTE_ADMIN_TOKEN: TOKEN, ...env } });
   const terminal: Terminal = {
     ...reported.terminal,
     isTerminal: true,
     isTalkTerminal: true,
-    columns: 60,
+    columns,
     canAsk: true,
     openUrl: (url) => {
       opened.push(url);
@@ -72,11 +72,44 @@ describe("on a terminal", () => {
     expect(stdout).toBe(
       [
         "id     name             kind    enabled  writeKey  createdAt",
-        "src_1  A name that is…  web     true     wk",
+        "src_1  A name that is   web     true     wk",
+        "       much too long",
+        "       for a narrow",
+        "       terminal",
         "src_2  App              mobile  false    wk2",
         "",
       ].join("\n"),
     );
+  });
+
+  it("a list of deliveries has its times, ids and answers whole, however wide they are", async () => {
+    const url = "https://billing.example/a/path/that/is/rather/long/and/then/some/more";
+    const delivery = {
+      ...{ time: "2026-11-22T10:41:30.117Z", destinationId: "dst_4k2v8m1n0p3q5r7s", attempt: 1, outcome: "permanent" },
+      ...{ messageId: "5f0c1f6e-9f57-4a55-8f0a-6b8f3c9d2e11", type: "track" },
+      urls: [{ url, status: 503, error: null, durationMs: 12.3 }],
+    };
+    control.script("GET /v1/deliveries", { data: [delivery], nextCursor: null, complete: true });
+    const { stdout } = await onTerminal(["deliveries", "--no-color"], { columns: 140 });
+    const [, ...lines] = stdout.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^2m ago {2}dst_4k2v8m1n0p3q5r7s {2}5f0c1f6e-9f57-4a55-8f0a-6b8f3c9d2e11 {2}track {2}1 /);
+    expect(stdout).not.toContain("…");
+    expect(lines.join("").replaceAll(" ", "")).toContain(url);
+  });
+
+  it("a list of sources has four characters of a server's write key, and all of it where that is asked for", async () => {
+    const server = { ...sources[1], kind: "server", writeKey: "abcdefgh" };
+    control.script("GET /v1/sources", { data: [server], nextCursor: null });
+    const masked = await onTerminal(["sources", "list"]);
+    expect([masked.stdout.includes("abcd…"), masked.stdout.includes("abcde")]).toEqual([true, false]);
+    expect((await onTerminal(["sources", "list", "--show-keys"])).stdout).toContain("abcdefgh");
+  });
+
+  it("a state has its colour, unless colours are off", async () => {
+    const health = { destinationId: "dst_1", name: "Billing", state: "open", reason: null, waiting: null };
+    control.script("GET /v1/health/destinations", { data: [health], nextCursor: null, complete: true });
+    expect((await onTerminal(["destinations", "health"])).stdout).toContain("\u001b[31mopen\u001b[39m");
+    expect((await onTerminal(["destinations", "health", "--no-color"])).stdout).not.toContain("\u001b");
   });
 
   it("the header is bold unless --no-color or NO_COLOR says otherwise", async () => {

@@ -27,6 +27,7 @@ export function createTestTerminal({ cwd = "/nonexistent", stdin = "", env = {} 
       isTerminal: false,
       isTalkTerminal: false,
       columns: 80,
+      nowMs: () => Date.parse("2026-11-22T10:43:30.500Z"),
       canAsk: false,
       out,
       err: (text) => {

@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
-import { EXIT } from "../exit-code.ts";
+import { CliError, EXIT } from "../exit-code.ts";
 import { given, moment, queryOf, wholeNumber } from "../options.ts";
 import { type FollowedList, followRows, withFollow } from "./follow.ts";
 import { printRead } from "./print-read.ts";
@@ -98,16 +98,29 @@ function answered({ answers: tried, earlier }: Entry): unknown {
   return [...(Number(earlier) > 0 ? [`(${earlier} earlier)`] : []), ...each].join(",");
 }
 
+interface ResendOptions {
+  readonly destinationId?: string;
+  readonly sourceId?: string;
+}
+
+const HINT = "posthaste deliveries resend --help shows what there is";
+
 /** `posthaste deliveries resend`: one delivery again, now, by hand. */
 function addResend(deliveries: Command, perform: Perform): void {
   deliveries
-    .command("resend <messageId> <destinationId>")
+    .command("resend <messageId> [destinationId]")
     .description("send one delivery again, now; ends with 3 where its destination is off or its record is gone")
+    .option("--destination-id <id>", "the destination, where it is not in place")
     .option("--source-id <id>", "where two sources sent the same message id")
-    .action((messageId: string, destinationId: string, _: object, command: Command) =>
+    .action((messageId: string, inPlace: string | undefined, _: object, command: Command) =>
       perform(command, async ({ api, printer }) => {
-        // The leaf has the option too, and commander gives it to that one.
-        const { sourceId } = command.optsWithGlobals<{ readonly sourceId?: string }>();
+        // The leaf has the options too, and commander gives them to that one.
+        const { sourceId, destinationId: named } = command.optsWithGlobals<ResendOptions>();
+        if (inPlace !== undefined && named !== undefined && inPlace !== named)
+          throw new CliError(EXIT.usage, `${inPlace} and --destination-id ${named} are two destinations: name one`);
+        const destinationId = inPlace ?? named;
+        if (destinationId === undefined)
+          throw new CliError(EXIT.usage, "name the destination to send to", { hint: HINT });
         const body = given({ messageId, destinationId, sourceId });
         const answer = await api.call("POST", "/v1/deliveries/resend", body);
         printer.document(answer);

@@ -83,9 +83,12 @@ function follow(context: Context, id: string, options: CallsOptions): Promise<ne
 function countsOf({ counts, data }: Entry): readonly string[] {
   if (!isEntry(counts)) return [];
   const last = counts.lastAcceptedAt === null ? "" : `, the last at ${cellText(counts.lastAcceptedAt)}`;
+  // Ingest counts ten seconds late: "0 taken" above a taken call would be a riddle.
+  const behind = isBehind(counts, entriesOf(data));
+  const taken = behind && counts.accepted === 0 ? "" : `${cellText(counts.accepted)} taken${last}`;
+  const later = behind ? "the newest taken calls are counted within ten seconds" : "";
   return [
-    `since ${cellText(counts.since)}: ${cellText(counts.accepted)} taken${last}`,
-    ...(isBehind(counts, entriesOf(data)) ? ["the newest taken calls are counted some seconds later"] : []),
+    `since ${cellText(counts.since)}: ${[taken, later].filter((each) => each !== "").join("; ")}`,
     ...entriesOf(counts.rejected).map((each) => `calls not taken: ${adviceOf(each)}`),
     ...entriesOf(counts.refused).map((each) => `requests refused: ${adviceOf(each)}`),
   ];

@@ -1,7 +1,8 @@
 /** `posthaste sources`: senders of calls. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import { parseDuration } from "../duration.ts";
+import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { CliError, EXIT } from "../exit-code.ts";
 import { sayNext } from "../next-commands.ts";
@@ -10,6 +11,8 @@ import { addSourceCalls } from "./source-calls.ts";
 import { addGet, addList, addRemove } from "./stored-commands.ts";
 
 const PATH = "/v1/sources";
+/** As many as control shows to a token without the scope write. */
+const SHOWN_CHARACTERS = 4;
 const COLUMNS = ["id", "name", "kind", "enabled", "writeKey", "createdAt"];
 
 export function addSources(program: Command, perform: Perform): void {
@@ -20,6 +23,8 @@ export function addSources(program: Command, perform: Perform): void {
     ...stored,
     columns: COLUMNS,
     description: "list sources, oldest first",
+    options: [new Option("--show-keys", "write keys of servers too, of which four characters are shown")],
+    cells: { writeKey: (entry, { showKeys }) => (showKeys === true ? entry.writeKey : shownKey(entry)) },
     examples: ["posthaste sources list", "posthaste sources list --json --limit 10"],
   });
 
@@ -36,6 +41,11 @@ export function addSources(program: Command, perform: Perform): void {
     description: "remove sources; their write keys are refused from then on",
     examples: ["posthaste sources remove src_4k2v8m1n0p3q5r7s"],
   });
+}
+
+/** The key of a server is a secret; those of pages and apps are in the hands of their users. */
+function shownKey({ kind, writeKey }: Entry): unknown {
+  return kind === "server" && typeof writeKey === "string" ? `${writeKey.slice(0, SHOWN_CHARACTERS)}…` : writeKey;
 }
 
 function addCreate(sources: Command, perform: Perform): void {

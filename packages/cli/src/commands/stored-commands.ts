@@ -1,5 +1,5 @@
 /** The commands that are alike for all that control keeps under an id: list, get and remove. */
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
@@ -21,19 +21,29 @@ export interface ListCommand extends StoredCommand {
   /** The default of `--limit`; all by default. */
   readonly limit?: number;
   /** The content of a column, where it is not the field of that name. */
-  readonly cells?: Readonly<Record<string, (entry: Entry) => unknown>>;
+  readonly cells?: Readonly<Record<string, (entry: Entry, options: ListOptions) => unknown>>;
+  /** Its own, beside `--limit`. */
+  readonly options?: readonly Option[];
+}
+
+interface ListOptions {
+  readonly limit?: number;
+  readonly showKeys?: boolean;
 }
 
 /** `list`, with `--limit`. */
 export function addList(list: ListCommand): void {
-  const { group, perform, path, description, columns, cells = {}, limit, examples: shown } = list;
-  group
-    .command("list")
-    .description(description)
+  const { group, perform, path, description, columns, cells = {}, limit, options: own = [], examples: shown } = list;
+  const command = group.command("list").description(description);
+  for (const option of own) command.addOption(option);
+  command
     .option("--limit <n>", "at most this many", wholeNumber, limit)
-    .action((options: { limit?: number }, command: Command) =>
-      perform(command, async ({ api, printer }) => {
-        printer.list(await api.list(path, options.limit ?? Number.POSITIVE_INFINITY), columns, cells);
+    .action((options: ListOptions, called: Command) =>
+      perform(called, async ({ api, printer }) => {
+        const made = Object.fromEntries(
+          Object.entries(cells).map(([name, cell]) => [name, (entry: Entry) => cell(entry, options)]),
+        );
+        printer.list(await api.list(path, options.limit ?? Number.POSITIVE_INFINITY), columns, made);
         return EXIT.done;
       }),
     )

@@ -100,7 +100,7 @@ function DeadLetterRow({ deadLetter, name }: { readonly deadLetter: DeadLetterFa
         {type} {event} → {name}
       </span>
       <span>
-        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {answered}, {attempts} attempts{" "}
+        <Mark tone="bad">{reason.replaceAll("_", " ")}</Mark> {answered}, {attempts} attempt{attempts === 1 ? "" : "s"}{" "}
         {state === "deliveredSince" && <Mark tone="good">delivered since</Mark>}
         {state === "diedAgain" && <Mark tone="off">died again</Mark>}
       </span>
