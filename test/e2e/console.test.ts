@@ -138,7 +138,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       tell(`a verdict ${way}`, performance.now() - askedAtMs);
       // Two steps, and the paste.
       expect(flow.steps()).toBe(2 + 1);
-      await page.getByText("attempt 1: refused for good").waitFor();
+      await page.getByText("attempt 1: rejected").waitFor();
       // By a click it is the page that was looked at by a key.
       await (hasKeysAlone ? expectSound(page) : expectNothingSideways(page));
       await page.reload();

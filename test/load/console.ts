@@ -197,7 +197,7 @@ async function tellLive(
     while (performance.now() - beganMs < MINUTES * 60_000) {
       await sleep(LOOK_MS);
       peak = Math.max(peak, await heapBytes());
-      mostRows = Math.max(mostRows, await page.getByRole("row").count());
+      mostRows = Math.max(mostRows, await page.locator("[role=row][data-key]").count());
       if (!(await cameBy.isVisible())) continue;
       await cameBy.click();
       shown += 1;

@@ -7,7 +7,7 @@ import {
   type RouteComponent,
   redirect,
 } from "@tanstack/react-router";
-import { LISTED_FILTERS } from "./dead-letters/dead-letter-filter.ts";
+import { DEAD_LETTER_FILTERS, LISTED_FILTERS } from "./dead-letters/dead-letter-filter.ts";
 import { REPLAY_FILTERS } from "./dead-letters/replay-filter.ts";
 import { FIRST_PLACE } from "./frame/places.ts";
 import { type FilterField, filterFrom, searchOf } from "./listing/filter.ts";
@@ -15,7 +15,7 @@ import { Empty } from "./listing/loaded.tsx";
 import { ACTIVITY_FILTERS } from "./pages/activity/activity-filter.ts";
 import { DELIVERY_FILTERS } from "./pages/deliveries/delivery-filter.ts";
 import { TAB_FIELD } from "./pages/destinations/destination-tab.ts";
-import { DESTINATIONS_FILTERS } from "./pages/destinations/destinations-filter.ts";
+import { DESTINATIONS_FILTERS, DESTINATIONS_SORT } from "./pages/destinations/destinations-filter.ts";
 import { EVENT_FILTERS } from "./pages/events/event-filter.ts";
 import { OverviewPage } from "./pages/overview/overview-page.tsx";
 import { Root } from "./root.tsx";
@@ -104,12 +104,12 @@ const routeTree = root.addChildren([
   page("/test-receivers", TestReceiversPage, [{ key: "id", label: "Id" }]),
   page("/sources", SourcesPage),
   page("/sources/$sourceId", SourcePage),
-  page("/destinations", DestinationsPage, DESTINATIONS_FILTERS),
+  page("/destinations", DestinationsPage, [...DESTINATIONS_FILTERS, ...DESTINATIONS_SORT]),
   page("/destinations/$destinationId", DestinationPage, TAB_FIELD),
   page("/events", EventsPage, EVENT_FILTERS),
   page("/events/$messageId", EventPage),
   page("/deliveries", DeliveriesPage, DELIVERY_FILTERS),
-  page("/dead-letters", DeadLettersPage),
+  page("/dead-letters", DeadLettersPage, DEAD_LETTER_FILTERS),
   page("/dead-letters/letters", DeadLettersListPage, LISTED_FILTERS),
   page("/replay", ReviewPage, REPLAY_FILTERS),
   page("/replays/$replayId", ReplayPage),

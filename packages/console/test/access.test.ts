@@ -24,7 +24,7 @@ describe("a token", () => {
     const asking = page.getByRole("dialog", { name: "New token" });
     expect(await axeFaults(page)).toEqual([]);
     await asking.getByLabel("Name").fill("dana");
-    await asking.getByText("replay: send again").click();
+    await asking.getByText("replay: send failed").click();
     await asking.getByRole("button", { name: "Make and copy the link" }).click();
     const reported = page.getByRole("dialog", { name: "For dana" });
     await reported.getByText(LINK).waitFor();

@@ -169,7 +169,7 @@ describe("the timeline", () => {
     const step = (text: string) => page.locator("ol li").filter({ hasText: text }).locator("span[title]");
     expect(await step("the call was accepted").count()).toBe(0);
     expect(await step("routed to be sent").getAttribute("title")).toBe("by the configuration up to 41");
-    expect(await step("given up no URL took it until the end").getAttribute("title")).toBe("window_expired");
+    expect(await step("failed no URL took it until the end").getAttribute("title")).toBe("window_expired");
     expect(await page.locator("ol").innerText()).not.toMatch(/configuration|_expired|retryable/);
   });
 });

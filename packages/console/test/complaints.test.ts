@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
+import { rowsOf } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const DEAD_LETTERS = "GET /v1/dead-letters";
@@ -16,6 +17,10 @@ const REPLAY = "POST /v1/replays";
 const PAGE = { nextCursor: null, asOf: "2026-11-22T14:12:10.000Z", complete: true, searchedTo: null };
 const [delivery] = (exampleOf(LATEST).body as { readonly data: readonly object[] }).data;
 const STATES = ["delivered", "waiting_retry", "deferred", "dead_letter", "suppressed"] as const;
+const STATE_WORDS = {
+  ...{ delivered: "delivered", waiting_retry: "retrying", deferred: "waiting" },
+  ...{ dead_letter: "failed", suppressed: "suppressed" },
+};
 const OF_EVENT = { type: "track", event: "Order", userId: "ada", error: "503", sourceId: "src_1" };
 const OF_TIME = { since: "2026-11-22T06:10:00Z", until: "2026-11-22T10:10:00Z" };
 
@@ -24,7 +29,9 @@ startConsole();
 /** One of each state, as control has them. */
 function ofState({ query }: FakeRequest) {
   const states = STATES.filter((state) => (query.get("state") ?? state) === state);
-  return { body: { ...PAGE, data: states.map((state) => ({ ...delivery, state, messageId: `was-${state}` })) } };
+  return {
+    body: { ...PAGE, data: states.map((state) => ({ ...delivery, state, messageId: `was-${STATE_WORDS[state]}` })) },
+  };
 }
 
 const ids = async (page: Page) => (await page.getByText(/^was-/).allInnerTexts()).sort();
@@ -33,13 +40,12 @@ const asked = (operation: string) => control.requests.filter((each) => each.oper
 describe("a list", () => {
   it("shows for each state that can be chosen what stands so, and all of it for none", async () => {
     const page = await visit("/deliveries", { [LATEST]: ofState });
-    await poll(() => ids(page)).toEqual(STATES.map((state) => `was-${state}`).sort());
+    await poll(() => ids(page)).toEqual(STATES.map((state) => `was-${STATE_WORDS[state]}`).sort());
     for (const state of STATES) {
-      await page.getByRole("button", { name: "Filter", exact: true }).click();
-      await page.getByRole("dialog").getByLabel("State").selectOption(state);
-      await page.getByRole("button", { name: "Show" }).click();
-      await poll(() => ids(page)).toEqual([`was-${state}`]);
-      await page.getByRole("button", { name: /^State: .*: take away$/ }).click();
+      const chip = page.getByRole("button", { name: `State: ${STATE_WORDS[state]}` });
+      await chip.click();
+      await poll(() => ids(page)).toEqual([`was-${STATE_WORDS[state]}`]);
+      await chip.click();
       await poll(() => ids(page)).toHaveLength(STATES.length);
     }
   });
@@ -137,12 +143,12 @@ describe("what was changed", () => {
       })),
     ];
     const page = await visit("/activity", { [AUDIT]: { body: { ...PAGE, data } } });
-    const rows = page.getByRole("row");
-    await rows.filter({ hasText: "by the command line" }).getByText("rate: 10", { exact: true }).waitFor();
-    await rows.filter({ hasText: "by the console" }).getByText("name: Shop → nothing", { exact: true }).waitFor();
-    await rows.filter({ hasText: "by the API" }).getByText("sharedSecret: changed", { exact: true }).waitFor();
-    const byHand = rows.filter({ hasText: "unknown by a record that was written past control" });
-    await byHand.getByText("revision: 0 → 2", { exact: true }).waitFor();
+    const rows = rowsOf(page);
+    await rows.filter({ hasText: "command line" }).getByText("rate 10", { exact: true }).waitFor();
+    await rows.filter({ hasText: "console" }).getByText("name Shop → none", { exact: true }).waitFor();
+    await rows.filter({ hasText: "API" }).getByText("shared secret changed", { exact: true }).waitFor();
+    const byHand = rows.filter({ hasText: "not through control" });
+    await byHand.getByText("revision 0 → 2", { exact: true }).waitFor();
     expect(await byHand.count()).toBe(2);
   });
 
@@ -152,8 +158,7 @@ describe("what was changed", () => {
     const data = targets.map((target, id) => ({ ...change, target, id, requestId: `req_${id}` }));
     const answers = { [AUDIT]: { body: { ...PAGE, data } } };
     const page = await visit("/activity", answers);
-    const links = () =>
-      page.locator("main [role=row]").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-href") ?? ""));
+    const links = () => rowsOf(page).evaluateAll((rows) => rows.map((row) => row.getAttribute("data-href") ?? ""));
     await poll(links).toEqual([
       "/destinations/dst_4k2v8m1n0p3q5r7s",
       "/sources/src_4k2v8m1n0p3q5r7s",

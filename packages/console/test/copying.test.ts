@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { deliveriesPage } from "./pages/deliveries.ts";
 import { eventPage } from "./pages/event.ts";
 import { poll, startConsole, visit } from "./started-console.ts";
-import { copiedOn } from "./story.ts";
+import { copiedOn, rowsOf } from "./story.ts";
 
 startConsole();
 
@@ -25,7 +25,7 @@ describe("a text", () => {
     await button.click();
     await page.getByRole("button", { name: "Not copied, the browser does not let it: the user id" }).waitFor();
     const list = await visit("/deliveries", deliveriesPage.live);
-    await list.getByRole("row").first().waitFor();
+    await rowsOf(list).first().waitFor();
     await withoutClipboard(list);
     await list.keyboard.press("j");
     await list.keyboard.press("c");
@@ -34,7 +34,7 @@ describe("a text", () => {
 
   it("of an event's page is copied by a key, and its button says so", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await page.keyboard.press("c");
     await page.getByRole("button", { name: "Copied the message id" }).waitFor();
     await poll(() => copiedOn(page)).toBe("message-7");

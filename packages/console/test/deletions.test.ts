@@ -165,7 +165,7 @@ describe("a deletion", () => {
 
   it.each([
     ["sent, 2 of 4 not delivered yet", "▲", { sent: 1, retrying: 1, delivered: 1, dead: 1 }],
-    ["1 of 4 given up", "■", { sent: 0, retrying: 0, delivered: 3, dead: 1 }],
+    ["1 of 4 failed", "■", { sent: 0, retrying: 0, delivered: 3, dead: 1 }],
     ["all delivered", "●", { sent: 0, retrying: 0, delivered: 4, dead: 0 }],
   ])("is %s once it was sent, and not well before", async (words, shape, states) => {
     const body = Object.assign({}, exampleOf("GET /v1/deletions/{id}").body, { id: "del_1", notifications: 4, states });
@@ -174,7 +174,7 @@ describe("a deletion", () => {
     expect(await page.getByText(words).innerText()).toBe(`${shape} ${words}`);
     control.answer({ "GET /v1/deletions": { body: { data: [body], ...FRESH } }, "GET /v1/deletions/{id}": { body } });
     await page.getByRole("link", { name: "All deletions" }).click();
-    await page.getByRole("row").getByText(`${shape} sent`).waitFor();
+    await page.getByRole("grid").getByText(`${shape} sent`).waitFor();
   });
 
   it("with more than a thousand notifications is counted on its own page alone, and not by source", async () => {
@@ -184,7 +184,7 @@ describe("a deletion", () => {
       "GET /v1/deletions/{id}": { body: many },
     };
     const page = await visit("/deletions", answers);
-    await page.getByText("1,001 notifications").waitFor();
+    await page.getByText("1,001", { exact: true }).waitFor();
     expect(sent("GET /v1/deletions/{id}")).toEqual([]);
     await page.getByText("del_1").click();
     await page.getByText("More than 1,000 notifications are not told by source here").waitFor();

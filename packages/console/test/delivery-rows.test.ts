@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
-import { axeFaults } from "./story.ts";
+import { axeFaults, focusOf, rowsOf } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const RESEND = "POST /v1/deliveries/resend";
@@ -32,11 +32,11 @@ describe("the row of a delivery", () => {
       ),
     );
     await page.getByText("thrice").waitFor();
-    const reported = (await page.getByRole("row").allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
+    const reported = (await rowsOf(page).allInnerTexts()).map((text) => text.replace(/\s+/g, " "));
     expect(reported).toEqual([
-      expect.stringContaining("given up 503,503,timeout, 3 attempts"),
-      expect.stringContaining("given up 503+500,200, 2 attempts"),
-      expect.stringContaining("given up …,503,404, 10 attempts"),
+      expect.stringContaining("failed 503,503,timeout, 3 attempts"),
+      expect.stringContaining("failed 503+500,200, 2 attempts"),
+      expect.stringContaining("failed …,503,404, 10 attempts"),
       expect.stringMatching(/● delivered, sent by hand, by dana (?!.*200)/),
       expect.stringContaining("delivered, sent by hand, by whom the audit does not know"),
       expect.stringContaining("delivered, of a replay"),
@@ -53,7 +53,7 @@ describe("the row of a delivery", () => {
         return { body: { ...PAGE, data: [{ ...data[0], replayId: "rsd_1", outcome: "retryable", urls }] } };
       },
     });
-    const row = page.getByRole("row").filter({ hasText: "message-1" });
+    const row = rowsOf(page).filter({ hasText: "message-1" });
     await row.getByRole("button", { name: "Send again message-1 to Billing" }).click();
     await row.getByText("503: it was not taken by hand, by admin.").waitFor();
     expect(resends()).toMatchObject([{ messageId: "message-1", destinationId: "dst_4k2v8m1n0p3q5r7s" }]);
@@ -67,12 +67,14 @@ describe("the row of a delivery", () => {
       ...rows({ messageId: "message-2" }, { messageId: "message-1", state: "suppressed" }),
       [RESEND]: problem(409, "its record is past its retention, so that nothing is left to send"),
     });
-    const [first, second] = [page.getByRole("row").first(), page.getByRole("row").last()];
-    await first.getByRole("button").click();
+    const [first, second] = [rowsOf(page).first(), rowsOf(page).last()];
+    await first.getByRole("button", { name: /^Send again/ }).click();
     await first.getByText("its record is past its retention").waitFor();
-    await second.getByRole("button").focus();
-    await page.getByRole("tooltip", { name: "a deletion request stopped the user's events" }).waitFor();
-    await page.keyboard.press("Enter");
+    expect(await second.getByRole("button", { name: /^Send again/ }).count()).toBe(0);
+    await second.getByRole("button", { name: /^Actions for/ }).click();
+    const action = page.getByRole("menuitem", { name: "Send again: a deletion request stopped the user's events" });
+    expect(await action.getAttribute("aria-disabled")).toBe("true");
+    expect(await axeFaults(page)).toEqual([]);
     expect(resends()).toHaveLength(1);
   });
 
@@ -81,15 +83,33 @@ describe("the row of a delivery", () => {
     await page.getByText("message-1").waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("r");
-    await page.getByRole("tooltip", { name: "a deletion request stopped the user's events" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("menuitem", { name: "a deletion request stopped the user's events" }).waitFor();
     expect(resends()).toEqual([]);
+  });
+
+  it("that was delivered is sent again by its menu alone", async () => {
+    const page = await visit("/deliveries", {
+      ...rows({ messageId: "message-1", state: "delivered" }),
+      [RESEND]: { status: 202, body: { replayId: "rsd_1", copyWaits: false } },
+    });
+    await page.getByText("message-1").waitFor();
+    expect(await page.getByRole("button", { name: /^Send again/ }).count()).toBe(0);
+    await page.keyboard.press("j");
+    await page.keyboard.press("r");
+    await focusOf(page.getByRole("button", { name: "Actions for message-1 to Billing" }));
+    await page.keyboard.press("Enter");
+    await focusOf(page.getByRole("menuitem", { name: "Send again" }));
+    await page.keyboard.press("Enter");
+    await poll(resends).toHaveLength(1);
+    await rowsOf(page).getByText("by hand, by admin.").waitFor();
   });
 
   it("is sent again by keys alone: to the row, to its button, Enter", async () => {
     const page = await visit("/deliveries", rows({ messageId: "message-1" }));
     await page.getByText("message-1").waitFor();
     await page.keyboard.press("j");
-    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
     await page
       .getByRole("button", { name: /^Send again message-1/ })
       .and(page.locator(":focus"))

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest, problem } from "./fake-control.ts";
 import { MOMENT } from "./pages/all-pages.ts";
 import { control, poll, present, startConsole, visit } from "./started-console.ts";
-import { axeFaults, copiedOn, expectNarrow, expectSound, hasLayout } from "./story.ts";
+import { axeFaults, copiedOn, expectNarrow, expectSound, hasLayout, rowsOf } from "./story.ts";
 
 interface Configured {
   readonly id: string;
@@ -58,7 +58,7 @@ describe("a destination", () => {
     const page = await visit(settingsPath);
     await page.getByLabel("Requests a second at the most").fill("50");
     await page.getByRole("tab", { name: "Changes" }).click();
-    await page.getByText("name: Web shop → Shop").waitFor();
+    await page.getByText("Web shop → Shop").waitFor();
     await page.getByRole("tab", { name: "Settings" }).click();
     expect(await page.getByLabel("Requests a second at the most").inputValue()).toBe("50");
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -256,9 +256,9 @@ describe("a destination", () => {
     const rows = (await urls.getByRole("listitem").allInnerTexts()).map((row) => row.replace(/\s+/g, " "));
     expect(rows).toEqual([
       "URL 1 https://acme.example/xxxxxxxxxx…xxxxxx/a ● none failed in 1 h " +
-        "● breaker closed, last 503 in 12.4 ms; 1 in flight",
+        "● working, last 503 in 12.4 ms; 1 in flight",
       "URL 2 https://acme.example/xxxxxxxxxx…xxxxxx/b ■ 503 × 25, timeout × 3 in 1 h " +
-        "■ breaker open since 15:58:02, next probe 16:04:50, last 503 in 12.4 ms; 1 in flight",
+        "■ paused by failures since 15:58:02, next probe 16:04:50, last 503 in 12.4 ms; 1 in flight",
     ]);
     await urls.getByRole("button", { name: "Copy the URL 2" }).click();
     await poll(() => copiedOn(page)).toBe(second);
@@ -298,7 +298,7 @@ describe("a destination", () => {
 
   it("has its deliveries under a tab, of it alone", async () => {
     const page = await visit(`${destinationPath}?tab=deliveries`);
-    await page.getByRole("row").first().waitFor();
+    await rowsOf(page).first().waitFor();
     expect(sent("GET /v1/deliveries/latest")[0]?.query.get("destinationId")).toBe(DESTINATION.id);
     expect(await axeFaults(page)).toEqual([]);
   });
@@ -306,7 +306,7 @@ describe("a destination", () => {
   it("has its changes under a tab that stands in the address", async () => {
     const page = await visit(settingsPath);
     await page.getByRole("tab", { name: "Changes" }).click();
-    await page.getByText("change source").waitFor();
+    await page.getByText("changed Web shop").waitFor();
     expect(new URL(page.url()).search).toBe("?tab=changes");
     expect(sent("GET /v1/audit")[0]?.query.get("target")).toBe(DESTINATION.id);
     expect(await axeFaults(page)).toEqual([]);

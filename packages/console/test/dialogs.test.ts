@@ -14,7 +14,8 @@ const hasFocusIn = (page: Page, role: string) =>
 describe("what a button opens", () => {
   it.each([
     ["/activity", "Keys", "dialog", "Keys"],
-    ["/activity", "Filter", "dialog", "Filter"],
+    ["/activity", "Add filter", "menu", "Add filter"],
+    ["/activity", "Time", "dialog", "Filter by Since"],
     ["/activity", "You: admin", "menu", "You: admin"],
     ["/activity", "Theme: as the machine", "menu", "Theme"],
     ["/access", "New token", "dialog", "New token"],
@@ -65,12 +66,12 @@ describe("the order of the keyboard", () => {
     expect(names.slice(0, 3)).toEqual(["To the page", "Overview", "Sources"]);
     expect(names.indexOf("Access")).toBeLessThan(names.findIndex((name) => name.startsWith("Search")));
     expect(names.findIndex((name) => name.startsWith("Search"))).toBeLessThan(names.indexOf("admin"));
-    expect(names.indexOf("admin")).toBeLessThan(names.indexOf("Filter"));
+    expect(names.indexOf("admin")).toBeLessThan(names.indexOf("Person"));
     await page.reload();
     await page.locator("[data-state=live]").waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
-    await focusOf(page.getByRole("button", { name: "Filter", exact: true }));
+    await focusOf(page.getByRole("button", { name: "Person", exact: true }));
   });
 });

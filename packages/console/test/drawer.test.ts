@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOf, problem } from "./fake-control.ts";
 import { GIVEN_UP } from "./pages/event.ts";
 import { control, startConsole, visit } from "./started-console.ts";
-import { expectSound, focusOf } from "./story.ts";
+import { expectSound, focusOf, rowsOf } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const EVENT = "GET /v1/events/{messageId}";
@@ -27,13 +27,13 @@ describe("an event that is opened from a list", () => {
     // The list was not read again for it, with its filter or without.
     const lists = () => control.requests.filter(({ operation, query }) => operation === LATEST && !query.has("cursor"));
     expect(new Set(lists().map(({ query }) => query.get("state")))).toEqual(new Set(["dead_letter"]));
-    expect(await page.locator("main [role=row]").count()).toBe(2);
+    expect(await rowsOf(page).count()).toBe(2);
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "detached" });
     await page.waitForURL(`**${LIST}`);
-    await focusOf(page.getByRole("row").filter({ hasText: "message-7" }));
+    await focusOf(rowsOf(page).filter({ hasText: "message-7" }));
     await page.keyboard.press("k");
-    await focusOf(page.getByRole("row").filter({ hasText: "message-8" }));
+    await focusOf(rowsOf(page).filter({ hasText: "message-8" }));
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "message-8" }).getByRole("button", { name: "Close" }).click();
     await page.waitForURL(`**${LIST}`);
@@ -55,7 +55,7 @@ describe("an event that is opened from a list", () => {
 
   it("OR1: is a page where the window is narrow", async () => {
     const page = await visit(LIST, LIVE, { width: 360 });
-    await page.getByRole("row").last().click();
+    await rowsOf(page).last().click();
     await page.getByRole("heading", { level: 1, name: "message-7" }).waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);
     await page.goBack();

@@ -51,13 +51,13 @@ describe("signing in", () => {
 
   it("ends by the menu, and nothing of what was read stays", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await page.getByRole("button", { name: "You: admin" }).click();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in to Posthaste" }).waitFor();
     expect(askedFor("DELETE /v1/session")).toHaveLength(1);
-    expect(await page.getByText("Given up").count()).toBe(0);
+    expect(await page.getByText("Failed").count()).toBe(0);
   });
 });
 
@@ -84,8 +84,8 @@ describe("search", () => {
 
   it("opens from a field by Ctrl and k, where / is a letter", async () => {
     const page = await visit("/activity");
-    await page.getByRole("button", { name: "Filter" }).click();
-    const field = page.getByLabel("Of (id)");
+    await page.getByRole("button", { name: "Object ID" }).click();
+    const field = page.getByRole("textbox", { name: "Object ID" });
     await field.focus();
     await page.keyboard.type("a/b");
     expect(await field.inputValue()).toBe("a/b");
@@ -100,7 +100,7 @@ describe("search", () => {
 describe("keys", () => {
   it("are told by ?, and can be switched off where they are one character", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await page.keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keys" });
     await help.waitFor();
@@ -117,7 +117,7 @@ describe("keys", () => {
 
   it("lead to a page by two letters, whose main part has the focus then", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await pressChord(page, "g", "a");
     await page.getByRole("heading", { name: "Activity" }).waitFor();
     await focusOf(page.locator("#page"));
@@ -128,7 +128,7 @@ describe("what is chosen", () => {
   it("as theme and zone holds after a reload", async () => {
     const page = await visit(eventPage.path, eventPage.live);
     const theme = () => page.evaluate(() => document.documentElement.dataset["theme"]);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     expect(await theme()).toBeUndefined();
     await page.getByRole("button", { name: "Theme: as the machine" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
@@ -137,7 +137,7 @@ describe("what is chosen", () => {
     await page.getByRole("menuitemradio", { name: "UTC" }).click();
     await page.reload();
     await page.getByRole("button", { name: "Theme: dark" }).waitFor();
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     expect(await theme()).toBe("dark");
     expect(await page.locator("time").first().innerText()).toContain("10:12:07.113");
   });

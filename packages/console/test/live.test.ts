@@ -6,7 +6,7 @@ import { attempt, dot, dotSays, LATEST, latest, PAGE } from "./live-rows.ts";
 import { eventPage } from "./pages/event.ts";
 import { overviewPage } from "./pages/overview.ts";
 import { control, poll, startConsole, takeFaults, visit } from "./started-console.ts";
-import { askedFrom, axeFaults } from "./story.ts";
+import { askedFrom, axeFaults, rowsOf } from "./story.ts";
 
 const ATTEMPTS = "GET /v1/deliveries";
 
@@ -180,7 +180,7 @@ describe("a list that comes live", () => {
     control.answer({ [LATEST]: latest(52) });
     for (let row = 0; row < 1000; row += 1) control.tell("deliveries", { ...attempt, messageId: `other-${row}` });
     await page.getByRole("button", { name: "12 new" }).waitFor();
-    expect(await page.getByRole("row").count()).toBe(40);
+    expect(await rowsOf(page).count()).toBe(40);
     // A second of rows is one question.
     expect(reads(LATEST)).toBeLessThan(20);
   });
@@ -232,10 +232,11 @@ describe("a list that comes live", () => {
     await dotSays(page, "paused since");
     await poll(() => control.streams()).toEqual([]);
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole("button", { name: "Filter", exact: true }).click();
-    await page.getByLabel("Message id").fill("message-2");
+    await page.getByRole("button", { name: "Add filter" }).click();
+    await page.getByRole("menuitem", { name: "Message ID" }).click();
+    await page.getByRole("textbox", { name: "Message ID" }).fill("message-2");
     control.answer({ [LATEST]: latest(3) });
-    await page.getByRole("button", { name: "Show" }).click();
+    await page.getByRole("button", { name: "Apply" }).click();
     await page.getByText("message-3").waitFor();
     await dot(page).click();
     await dotSays(page, "live");

@@ -105,7 +105,7 @@ describe("the palette", () => {
 
   it("chooses theme and zone, as the top bar shows then", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await command(page, "theme: dark");
     expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
     await command(page, "utc");

@@ -50,7 +50,7 @@ describe("a purge", () => {
   it("says why it cannot be: nothing is named, nothing fits, or it was refused", async () => {
     const page = await visit("/dead-letters/letters", planned(0));
     await page.getByRole("button", { name: "Purge", exact: true }).focus();
-    await page.getByRole("tooltip", { name: "say which: filter them first" }).waitFor();
+    await page.getByRole("tooltip", { name: "choose which first: add a filter" }).waitFor();
     await page.goto(control.url + DEAD_LETTERS);
     await page.getByRole("button", { name: "Purge", exact: true }).click();
     const none = page.getByRole("button", { name: "Purge 0" });

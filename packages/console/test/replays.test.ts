@@ -167,7 +167,7 @@ describe("what leads to a review", () => {
     await page.getByRole("link", { name: "Review and replay" }).click();
     await page.waitForURL("**/replay?reason=window_expired&error=503");
     await page.goto(`${control.url}/dead-letters`);
-    await page.getByRole("row").getByRole("link", { name: "Review and replay" }).click();
+    await page.getByRole("grid").getByRole("link", { name: "Review and replay" }).click();
     await page.waitForURL("**/replay?destinationId=*&reason=window_expired&error=503");
   });
 
@@ -176,8 +176,8 @@ describe("what leads to a review", () => {
     await page.getByRole("link", { name: "Send all matching again" }).click();
     await page.waitForURL("**/replay?event=Order&since=2026-11-22T06%3A10%3A00Z");
     for (const [search, why] of [
-      ["", "filter by State, given up"],
-      ["?state=dead_letter&statusClass=5xx", "not narrowed by statusClass"],
+      ["", "choose failed deliveries first"],
+      ["?state=dead_letter&statusClass=5xx", "cannot be sent again by statusClass"],
     ] as const) {
       await page.goto(`${control.url}/deliveries${search}`);
       await page.getByRole("button", { name: "Send all matching again" }).focus();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { exampleOf } from "./fake-control.ts";
 import { eventPage } from "./pages/event.ts";
 import { control, poll, startConsole, visit } from "./started-console.ts";
-import { askedFrom, axeFaults, copiedOn } from "./story.ts";
+import { askedFrom, axeFaults, copiedOn, rowsOf } from "./story.ts";
 
 const CALLS = "GET /v1/sources/{id}/calls";
 const PATH = "/sources/src_4k2v8m1n0p3q5r7s";
@@ -45,7 +45,7 @@ describe("a source's calls", () => {
     const code = (name: string, count: number) => ({ code: name, count, advice: "" });
     const counts = { accepted: 970, rejected: [code("missing_user", 20)], refused: [code("too_large", 10)] };
     const page = await visit(PATH, { [CALLS]: callsOf([taken ?? {}], counts) });
-    await page.getByText("In the last hour 970 taken, now 1.2/s; not taken 3 %", { exact: true }).waitFor();
+    await page.getByText("In the last hour 970 accepted, now 1.2/s; not accepted 3 %", { exact: true }).waitFor();
   });
 
   it("say where each went to, by name, and how many others where they are many", async () => {
@@ -61,8 +61,7 @@ describe("a source's calls", () => {
       "GET /v1/events": { body: { data: found, nextCursor: null } },
       "GET /v1/destinations": { body: { data: all, nextCursor: null, asOf: null, complete: true } },
     });
-    const row = (text: string) =>
-      page.getByRole("region", { name: "Calls" }).getByRole("row").filter({ hasText: text });
+    const row = (text: string) => rowsOf(page.getByRole("region", { name: "Calls" })).filter({ hasText: text });
     await row("message-8").getByText("→ Shop 1, Shop 2", { exact: true }).waitFor();
     await row("message-9").getByText("→ Shop 1, Shop 2 and 2 more", { exact: true }).waitFor();
   });
@@ -90,14 +89,14 @@ describe("a source's calls", () => {
     await calls.getByRole("button", { name: "1 new" }).waitFor();
     await calls.getByRole("button", { name: "Pause what comes live" }).click();
     await page.getByRole("button", { name: /^paused since/ }).waitFor();
-    await calls.getByRole("row").first().focus();
+    await rowsOf(calls).first().focus();
     await page.keyboard.press("End");
     await page.keyboard.press("c");
     await poll(() => copiedOn(page)).toBe("message-1");
     await calls.getByRole("button", { name: "1 new" }).click();
     await calls.getByText("message-3").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await calls.getByRole("row").first().focus();
+    await rowsOf(calls).first().focus();
     await page.keyboard.press("Home");
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");

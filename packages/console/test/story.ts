@@ -54,6 +54,11 @@ export async function expectSound(page: Page, part: Part = "within the frame"): 
   }
 }
 
+/** The rows of a list, without its headings. */
+export function rowsOf(part: Page | Locator): Locator {
+  return part.locator("[role=row][data-key]");
+}
+
 /** Resolves when it has the focus: that moves when all else stands there already. */
 export function focusOf(target: Locator): Promise<void> {
   return target.and(target.page().locator(":focus")).waitFor();

@@ -1,15 +1,14 @@
 /** Changes with their authors, newest first. */
 import type { ReactNode } from "react";
 import { call } from "../api/client.ts";
+import { CopyButton } from "../elements/copied.tsx";
+import type { Column } from "../listing/column.ts";
 import type { Filter } from "../listing/filter.ts";
 import { PagedList } from "../listing/paged-list.tsx";
-import { MomentText } from "../moment/moment-text.tsx";
+import { Ago } from "../moment/moment-text.tsx";
 import { useNames } from "../names/names.ts";
 import styles from "./change-list.module.css";
-import { type Change, operationWords, WAY_WORDS } from "./change-words.ts";
-
-/** The audit's word in place of a secret. */
-const SECRET = "changed";
+import { type Change, deedWords, fieldWords, switched, valueWords, WAY_WORDS } from "./change-words.ts";
 
 export type ChangeFilterKey = "actor" | "target" | "operation" | "since" | "until";
 
@@ -28,48 +27,51 @@ export function ChangeList({ filter, empty }: ChangeListProps) {
       what="changes"
       isNamed
       idOf={({ id, requestId, time }) => `${id ?? time} ${requestId ?? "unknown"}`}
-      textOf={({ actor, operation, target }) => `${actor} ${operationWords(operation)} ${target}`}
+      textOf={(change) => `${change.actor} ${deedWords(change, nameOf)}`}
       // Where it is of one thing, its page is the one that the list stands on, or leads to it.
       linkOf={(change) => (target === undefined ? pageOf(change.target) : null)}
       copyOf={({ requestId, target }) => requestId ?? target}
-      rowClass={styles["change"]}
+      columns={columnsOf(nameOf)}
+      className={styles["changes"]}
       live={{ topics: ["audit"], filter: { actor, target, operation } }}
       empty={empty}
-    >
-      {(change) => <ChangeRow change={change} nameOf={nameOf} />}
-    </PagedList>
+    />
   );
 }
 
-interface ChangeRowProps {
-  readonly change: Change;
+function columnsOf(nameOf: (id: string) => string): readonly Column<Change>[] {
+  return [
+    {
+      ...{ key: "deed", heading: "Activity", narrow: "title", wraps: true },
+      cell: (change) => (
+        <>
+          <strong>{change.actor}</strong> {deedWords(change, nameOf)}
+        </>
+      ),
+    },
+    {
+      ...{ key: "changes", heading: "Before → after", narrow: "line", wraps: true },
+      cell: (change) => switched(change) === null && <Changes changes={change.changes} nameOf={nameOf} />,
+    },
+    { key: "way", heading: "Made by", narrow: "hidden", cell: ({ way }) => WAY_WORDS[way] },
+    { key: "time", heading: "Time", narrow: "side", cell: ({ time }) => <Ago at={time} /> },
+    {
+      ...{ key: "request", heading: "Request ID", isHeadingHeard: true, isActions: true, narrow: "hidden" },
+      cell: ({ requestId }) => requestId !== null && <CopyButton what={`request id ${requestId}`} text={requestId} />,
+    },
+  ];
+}
+
+interface ChangesProps extends Pick<Change, "changes"> {
   readonly nameOf: (id: string) => string;
 }
 
-function ChangeRow({ change, nameOf }: ChangeRowProps) {
-  const { time, actor, way, operation, target, changes, requestId } = change;
-  // A new object had no fields before.
-  const isNew = changes.every(({ from }) => from === null);
-  return (
-    <>
-      <MomentText at={time} withDistance />
-      <span>
-        <strong>{actor}</strong> <span className={styles["detail"]}>by {WAY_WORDS[way]}</span>
-      </span>
-      <span>
-        {operationWords(operation)} <code>{nameOf(target)}</code>
-      </span>
-      <span className={styles["detail"]}>
-        {changes.map(({ field, from, to }) => (
-          <span key={field} className={styles["field"]}>
-            {field}: {isOtherSecret({ from, to }) || (from === null && isNew) ? "" : `${from ?? "nothing"} → `}
-            {to ?? "nothing"}
-          </span>
-        ))}
-        {requestId !== null && <code>{requestId}</code>}
-      </span>
-    </>
-  );
+function Changes({ changes, nameOf }: ChangesProps) {
+  return changes.map((change) => (
+    <span key={change.field} className={styles["field"]}>
+      <span className={styles["detail"]}>{fieldWords(change.field)}</span> {valueWords(change, nameOf)}
+    </span>
+  ));
 }
 
 /** By how their ids begin, those that have a page. */
@@ -81,9 +83,4 @@ const PAGES: Readonly<Record<string, string>> = {
 function pageOf(target: string): string | null {
   const page = PAGES[/^([a-z]+)_/.exec(target)?.[1] ?? ""];
   return page === undefined ? null : `/${page}/${encodeURIComponent(target)}`;
-}
-
-/** Of a secret the audit says only that it is another one. */
-function isOtherSecret({ from, to }: Pick<Change["changes"][number], "from" | "to">): boolean {
-  return from === SECRET && to === SECRET;
 }

@@ -5,12 +5,55 @@ export type Change = AuditPage["data"][number];
 
 /** By the client that asked for it. */
 export const WAY_WORDS: Readonly<Record<Change["way"], string>> = {
-  console: "the console",
-  cli: "the command line",
-  api: "the API",
-  other: "a way that this page does not know",
-  unknown: "a record that was written past control",
+  console: "console",
+  cli: "command line",
+  api: "API",
+  other: "another client",
+  unknown: "not through control",
 };
+
+type FieldChange = Change["changes"][number];
+
+/** The audit's word in place of a secret. */
+const SECRET = "changed";
+
+/** `settings.sharedSecret` as words: shared secret. */
+export function fieldWords(field: string): string {
+  return operationWords(field.replace(/^settings\./, "").replace(/Ids?$/, "")).replace(/\burls?\b/, "URLs");
+}
+
+/** The value before and after; the new one alone where there was none before. */
+export function valueWords({ from, to }: FieldChange, nameOf: (id: string) => string): string {
+  if (from === SECRET && to === SECRET) return "changed";
+  const [before, after] = [partWords(from, nameOf), partWords(to, nameOf)];
+  return from === null ? after : `${before} → ${after}`;
+}
+
+/** A value as it was sent; an object or a list by its parts, an id by its name. */
+function partWords(value: string | null, nameOf: (id: string) => string): string {
+  if (value === null) return "none";
+  if (!/^[[{]/.test(value)) return nameOf(value);
+  try {
+    return partsOf(JSON.parse(value), nameOf);
+  } catch {
+    // A long value was cut by control.
+    return value;
+  }
+}
+
+function partsOf(value: unknown, nameOf: (id: string) => string): string {
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((each) => partsOf(each, nameOf)).join(", ");
+  if (typeof value !== "object" || value === null) return nameOf(String(value));
+  const parts = Object.entries(value).filter(([, part]) => !isNothing(part));
+  if (parts.length === 0) return "none";
+  const [[name, part]] = parts as [[string, unknown]];
+  if (parts.length === 1 && name === "url") return partsOf(part, nameOf);
+  return parts.map(([key, each]) => `${fieldWords(key)} ${partsOf(each, nameOf)}`).join(", ");
+}
+
+function isNothing(part: unknown): boolean {
+  return part === null || (typeof part === "object" && Object.keys(part).length === 0);
+}
 
 /** `changeSource` as words: change source. */
 export function operationWords(operation: string): string {
@@ -44,8 +87,8 @@ function targetWords({ operation, target, changes }: Deed, nameOf: (id: string) 
   return changed("name") ?? KINDS.find(([prefix]) => known.startsWith(prefix))?.[1] ?? known;
 }
 
-/** Where nothing but that was changed. */
-function switched({ operation, changes: [only, ...others] }: Deed): "turnOn" | "turnOff" | null {
+/** Where nothing but that was changed: the deed says it all. */
+export function switched({ operation, changes: [only, ...others] }: Deed): "turnOn" | "turnOff" | null {
   if (!operation.startsWith("change") || only?.field !== "enabled" || others.length > 0) return null;
   return only.to === "true" ? "turnOn" : "turnOff";
 }

@@ -21,19 +21,24 @@ export type ListedFilterKey = DeadLetterFilterKey | "open";
 const REASONS = [...DEAD_LETTER_REASONS, "other"] as const;
 
 export const DEAD_LETTER_FILTERS: readonly FilterField<DeadLetterFilterKey>[] = [
-  { key: "destinationId", label: "Destination", named: "destination" },
-  { key: "reason", label: "Reason", choices: REASONS.map((each) => [each, each.replaceAll("_", " ")] as const) },
+  { key: "destinationId", label: "Destination", chip: "own", named: "destination" },
+  {
+    key: "reason",
+    label: "Reason",
+    chip: "own",
+    choices: REASONS.map((each) => [each, each.replaceAll("_", " ")] as const),
+  },
   { key: "error", label: "Error or status" },
   { key: "type", label: "Type", choices: EVENT_TYPES.map((each) => [each, each] as const) },
-  { key: "event", label: "Event's name" },
-  { key: "userId", label: "User id" },
-  { key: "sourceId", label: "Source", named: "source" },
-  { key: "since", label: "Since", isMoment: true },
+  { key: "event", label: "Event", chip: "own" },
+  { key: "userId", label: "User ID" },
+  { key: "sourceId", label: "Source", chip: "own", named: "source" },
+  { key: "since", label: "Since", chip: "own", chipWords: "Time", isMoment: true },
   { key: "until", label: "Until", isMoment: true },
 ];
 
 export const LISTED_FILTERS: readonly FilterField<ListedFilterKey>[] = [
-  { key: "open", label: "State", choices: [["true", "open"]] },
+  { key: "open", label: "State", chip: "choices", choices: [["true", "open"]] },
   ...DEAD_LETTER_FILTERS,
 ];
 

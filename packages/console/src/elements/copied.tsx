@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Button } from "react-aria-components";
 import { copyText } from "./clipboard.ts";
 import styles from "./elements.module.css";
+import { shortId } from "./short-text.ts";
 
 /** How long it says that it was copied, or that it was not. */
 const SAID_MS = 1500;
@@ -22,10 +23,15 @@ export interface CopiedProps {
 export function Copied({ what, text, shown = text }: CopiedProps) {
   return (
     <span className={styles["copy"]}>
-      <code>{shown}</code>
+      <code {...(shown === text ? {} : { title: text })}>{shown}</code>
       <CopyButton what={what} text={text} />
     </span>
   );
+}
+
+/** An id in a row of a list: the whole of it is copied, and stands in the title. */
+export function CopiedId({ what, id }: { readonly what: string; readonly id: string }) {
+  return <Copied what={what} text={id} shown={shortId(id)} />;
 }
 
 export function CopyButton({ what, text }: Omit<CopiedProps, "shown">) {

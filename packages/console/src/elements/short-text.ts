@@ -2,11 +2,19 @@
 
 /** As sources are told apart by their keys at a glance. */
 const KEY = { head: 4, tail: 1 };
+/** As much as a column holds; of a longer one, its ends. */
+const MOST_ID = 16;
+const ID = { head: 8, tail: 4 };
 const URL_TEXT = { head: 31, tail: 8 };
 
 /** `4k2v…9`; a key that control cut already, for a token that may only read, as it came. */
 export function shortKey(key: string): string {
   return key.endsWith("…") ? key : shortened(key, KEY);
+}
+
+/** `6f1d2c8e…4c2d`, as a row of a list has it. */
+export function shortId(id: string): string {
+  return id.length <= MOST_ID ? id : shortened(id, ID);
 }
 
 /**

@@ -10,10 +10,10 @@ export function stepRows(by: 1 | -1): void {
   focused.dispatchEvent(new KeyboardEvent("keydown", { key: by === 1 ? "ArrowDown" : "ArrowUp", bubbles: true }));
 }
 
-/** Presses the button of the row with the focus that sends it again; one that cannot be pressed says why. */
+/** Presses the button that sends the focused row again. A menu, or a button that cannot be pressed, gets the focus. */
 export function pressRowResend(): void {
   const button = focusedRow()?.querySelector<HTMLElement>("[data-resend]");
-  if (button?.getAttribute("aria-disabled") === "true") button.focus();
+  if (button?.matches("[aria-disabled=true], [aria-haspopup]") === true) button.focus();
   else button?.click();
 }
 

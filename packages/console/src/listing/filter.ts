@@ -3,12 +3,16 @@
 export interface FilterField<Key extends string> {
   readonly key: Key;
   readonly label: string;
-  /** It is the id of such a one, chosen by its name, which is told where it stands. */
+  /** An id, chosen by the name of its destination or source. */
   readonly named?: "destination" | "source";
-  /** It is a moment, in ISO 8601. */
+  /** A moment in ISO 8601. */
   readonly isMoment?: true;
   /** The possible values, with the words for each; any text where it is absent. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
+  /** How it stands above the list: each of its choices as a chip, or a chip of its own; else behind "Add filter". */
+  readonly chip?: "choices" | "own";
+  /** The words of its chip while the list is not narrowed by it; its label where they are absent. */
+  readonly chipWords?: string;
 }
 
 export type Filter<Key extends string> = Partial<Readonly<Record<Key, string>>>;
@@ -25,6 +29,12 @@ export function filterFrom<Key extends string>(
     return fits ? [[key, text] as const] : [];
   });
   return Object.fromEntries(entries) as Filter<Key>;
+}
+
+/** The same with other values of some keys; an empty text takes a key away. */
+export function withValues<Key extends string>(filter: Filter<Key>, values: Filter<string>): Filter<Key> {
+  const entries = Object.entries({ ...filter, ...values }).map(([key, value]) => [key, value?.trim() ?? ""]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== "")) as Filter<Key>;
 }
 
 /** As the address has it, with its question mark; empty for no filter. */

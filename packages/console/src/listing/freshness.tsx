@@ -30,7 +30,7 @@ export function Freshness({ asOf, complete, failure = null }: FreshnessProps) {
     <div className={styles["small"]}>
       {asOf !== null && (
         <>
-          as of <MomentText at={asOf} />
+          as of <MomentText at={asOf} isShort />
         </>
       )}
       {!complete && <StillReading isFirst={asOf === null} />}

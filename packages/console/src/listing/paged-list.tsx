@@ -5,49 +5,44 @@
  *      is told anew in its place. A stream says that something came; the rows themselves are read.
  * QL2  "More" goes on with the filter that the first page was read with.
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
- * QL4  At most `MOST_PAGES` stand there: "more" then puts the newest of them away, and a button leads back to those.
+ * QL4  Once somebody asked for more, the next page is read as the end of the list comes into the window.
  */
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { GridList, GridListItem } from "react-aria-components";
 import { Button } from "../elements/button.tsx";
-import { copyText } from "../elements/clipboard.ts";
-import { usePageKey } from "../keys/page-keys.ts";
-import { focusedRowKey, pressRowResend } from "../keys/rows.ts";
 import { MomentText } from "../moment/moment-text.tsx";
+import type { Selection } from "./column.ts";
 import { Freshness } from "./freshness.tsx";
 import styles from "./listing.module.css";
 import { Loaded } from "./loaded.tsx";
 import { PAGE, type PagesProps, usePages } from "./pages.ts";
+import { CopiedRow, useRowKeys } from "./row-keys.tsx";
+import { Table, type TableProps } from "./table.tsx";
 
 /** A screen reader is told no more often. */
 const CALM_MS = 5000;
 
-/** How long it says that something was copied. */
-const COPIED_MS = 1500;
-
-export interface PagedListProps<Row> extends PagesProps<Row> {
-  /** For screen readers: "deliveries". */
-  readonly what: string;
-  /** In words, for screen readers. */
-  readonly textOf: (row: Row) => string;
-  /** Where Enter leads; null for a row that leads nowhere. */
-  readonly linkOf?: (row: Row) => string | null;
+export interface PagedListProps<Row>
+  extends PagesProps<Row>,
+    Pick<TableProps<Row>, "what" | "columns" | "className" | "textOf" | "linkOf"> {
   readonly empty: ReactNode;
-  readonly rowClass: string | undefined;
   /** The id that a key copies of the row that has the focus. */
   readonly copyOf?: (row: Row) => string;
   /** See LoadedProps. */
   readonly isNamed?: boolean;
   /** See LoadedProps. */
   readonly isAwaited?: boolean;
-  readonly children: (row: Row) => ReactNode;
+  readonly selection?: Selection;
+  /** Acts on the selected rows; it stands above them. */
+  readonly actions?: (chosen: readonly Row[]) => ReactNode;
 }
 
 export function PagedList<Row>(props: PagedListProps<Row>) {
-  const { what, idOf, textOf, linkOf, empty, rowClass, children, isNamed = false, isAwaited = false } = props;
-  const { query, shown, came, last, asOf, isComplete, mayLack, isPutAway, failure, readAnew } = usePages(props);
+  const { what, columns, className, idOf, textOf, linkOf, empty, isNamed = false, isAwaited = false } = props;
+  const { selection, actions } = props;
+  const { query, shown, came, last, asOf, isComplete, mayLack, failure, readAnew } = usePages(props);
   const copied = useRowKeys(props, shown);
   const cameWords = useCalm(came > 0 ? `${countWords(came)} new ${what}` : "");
+  const chosen = selection === undefined ? [] : shown.filter((row) => selection.chosen.has(idOf(row)));
   return (
     <Loaded
       query={query}
@@ -60,53 +55,22 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
       {() => (
         <div data-state="live" className={styles["list"]}>
           <div className={styles["head"]}>
-            <Freshness asOf={asOf} complete={isComplete} failure={failure} />
+            {chosen.length > 0 ? actions?.(chosen) : <Freshness asOf={asOf} complete={isComplete} failure={failure} />}
             <span className={styles["heard"]} role="status">
               {cameWords}
             </span>
             <span>
-              <span role="status">
-                {copied !== null && (
-                  <>
-                    {copied.isCopied ? "copied" : "not copied, the browser does not let it:"} <code>
-                      {copied.text}
-                    </code>{" "}
-                  </>
-                )}
-              </span>
-              <ReadAnew came={came} mayLack={mayLack} isPutAway={isPutAway} onPress={readAnew} />
+              <CopiedRow copied={copied} />
+              <ReadAnew came={came} mayLack={mayLack} onPress={readAnew} />
             </span>
           </div>
-          <GridList
-            aria-label={what}
-            items={shown.map((row) => ({ id: idOf(row), row }))}
-            className={styles["rows"] ?? ""}
-          >
-            {({ id, row }) => {
-              const href = linkOf?.(row) ?? null;
-              return (
-                <GridListItem
-                  id={id}
-                  textValue={textOf(row)}
-                  className={styles["row"] ?? ""}
-                  {...(href === null ? {} : { href, routerOptions: { isRow: true } })}
-                >
-                  <div className={rowClass}>{children(row)}</div>
-                </GridListItem>
-              );
-            }}
-          </GridList>
+          <Table rows={shown} {...{ what, columns, className, idOf, textOf, linkOf, selection }} />
           {query.hasNextPage && (
-            <div className={styles["more"]}>
-              {last?.searchedTo !== undefined && last.searchedTo !== null && (
-                <span className={styles["small"]}>
-                  searched to <MomentText at={last.searchedTo} />
-                </span>
-              )}
-              <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
-                {last?.searchedTo ? "Go on" : "More"}
-              </Button>
-            </div>
+            <More
+              searchedTo={last?.searchedTo ?? null}
+              isReading={query.isFetchingNextPage}
+              onPress={() => void query.fetchNextPage()}
+            />
           )}
         </div>
       )}
@@ -114,17 +78,55 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
   );
 }
 
+interface MoreProps {
+  readonly searchedTo: string | null;
+  readonly isReading: boolean;
+  readonly onPress: () => void;
+}
+
+/** QL3, QL4. */
+function More({ searchedTo, isReading, onPress }: MoreProps) {
+  const isAsked = useRef(false);
+  const end = useRef<HTMLDivElement>(null);
+  const read = useRef(onPress);
+  read.current = onPress;
+  useEffect(() => {
+    if (isReading || end.current === null || !("IntersectionObserver" in window)) return;
+    const observer = new IntersectionObserver(([entry]) => {
+      if (isAsked.current && entry?.isIntersecting === true) read.current();
+    });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [isReading]);
+  return (
+    <div className={styles["more"]} ref={end}>
+      {searchedTo !== null && (
+        <span className={styles["small"]}>
+          searched to <MomentText at={searchedTo} isShort />
+        </span>
+      )}
+      <Button
+        isPending={isReading}
+        onPress={() => {
+          isAsked.current = searchedTo === null;
+          onPress();
+        }}
+      >
+        {searchedTo === null ? "More" : "Go on"}
+      </Button>
+    </div>
+  );
+}
+
 interface ReadAnewProps {
   /** Rows that wait. */
   readonly came: number;
   readonly mayLack: boolean;
-  readonly isPutAway: boolean;
   readonly onPress: () => void;
 }
 
-/** QL1, QL4. */
-function ReadAnew({ came, mayLack, isPutAway, onPress }: ReadAnewProps) {
-  if (came === 0 && isPutAway) return <Button onPress={onPress}>Back to the newest</Button>;
+/** QL1. */
+function ReadAnew({ came, mayLack, onPress }: ReadAnewProps) {
   if (came === 0) return mayLack ? <Button onPress={onPress}>Read again</Button> : null;
   return (
     <span className={styles["came"]}>
@@ -136,28 +138,6 @@ function ReadAnew({ came, mayLack, isPutAway, onPress }: ReadAnewProps) {
 /** As many as one look has are those, or more. */
 function countWords(came: number): string {
   return came === PAGE ? `${PAGE} and more` : String(came);
-}
-
-interface Copied {
-  readonly text: string;
-  /** False where the browser kept its clipboard from the page. */
-  readonly isCopied: boolean;
-}
-
-/** Returns the text copied a moment ago. */
-function useRowKeys<Row>(props: PagedListProps<Row>, shown: readonly Row[]): Copied | null {
-  const { idOf, copyOf } = props;
-  const [copied, setCopied] = useState<Copied | null>(null);
-  const focused = (): Row | undefined => shown.find((row) => idOf(row) === focusedRowKey());
-  const copy = async (): Promise<void> => {
-    const row = focused();
-    if (row === undefined || copyOf === undefined) return;
-    setCopied({ text: copyOf(row), isCopied: await copyText(copyOf(row)) });
-    setTimeout(() => setCopied(null), COPIED_MS);
-  };
-  usePageKey("c", copyOf === undefined ? null : () => void copy());
-  usePageKey("r", pressRowResend);
-  return copied;
 }
 
 /** The spoken text of something that may change each second: at once, then once in five seconds, the newest. */

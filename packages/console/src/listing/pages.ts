@@ -1,14 +1,16 @@
 /** The pages of a list that stand on it, and newer rows (QL1 to QL4 of paged-list.tsx). */
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useMemo, useRef } from "react";
 import { useLive, useLiveState } from "../live/live.ts";
 import type { LiveListener } from "../live/live-stream.ts";
 import { useThrottled } from "../live/throttled.ts";
 import { SHOWN_PAGES } from "./freshness.tsx";
 
 export const PAGE = 50;
-/** Two hundred rows: more make a browser slow. */
-const MOST_PAGES = 4;
+/** Of a page that is asked for by hand. */
+const LATER_PAGE = 200;
+/** Those that are read anew as they stand; of more, the first. */
+const MOST_READ_ANEW = 4;
 /** How often it is looked whether something came that no stream says. */
 const LOOK_MS = 5000;
 /** However much a stream says. */
@@ -42,12 +44,10 @@ export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: 
   const shownKey = [...queryKey, SHOWN_PAGES];
   const query = useInfiniteQuery({
     queryKey: shownKey,
-    queryFn: ({ pageParam, signal }) => read({ limit: PAGE, cursor: pageParam, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      read({ limit: pageParam === undefined ? PAGE : LATER_PAGE, cursor: pageParam, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
-    // Nothing is read backwards: a list that was put away is read from its beginning.
-    getPreviousPageParam: () => undefined,
-    maxPages: MOST_PAGES,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -61,11 +61,9 @@ export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: 
   });
   const look = useThrottled(() => newest.refetch(), LEAST_BETWEEN_MS);
   useLive(live === undefined ? null : { ...live, onRows: look, onGap: look });
-  const { pages = [], pageParams = [] } = query.data ?? {};
-  const isPutAway = pageParams.length > 0 && pageParams[0] !== undefined;
-  const anew = new Map(newest.data?.data.map((row) => [idOf(row), row]));
-  const shown = pages.flatMap(({ data }) => data).map((row) => anew.get(idOf(row)) ?? row);
-  const seen = useSeen(shown.map(idOf), isPutAway);
+  const pages = query.data?.pages ?? [];
+  const { shown, ids } = useShown(query.data?.pages, newest.data, idOf);
+  const seen = useMemo(() => new Set(ids), [ids]);
   const last = pages.at(-1);
   return {
     query,
@@ -74,17 +72,26 @@ export function usePages<Row>({ queryKey, read, idOf, live, lookMs = LOOK_MS }: 
     last,
     asOf: newest.data?.asOf ?? last?.asOf ?? null,
     ...wholeness(pages, newest.data),
-    isPutAway,
     failure: newest.error,
-    readAnew: () => void (isPutAway ? client.resetQueries({ queryKey: shownKey, exact: true }) : query.refetch()),
+    readAnew: () =>
+      void (pages.length > MOST_READ_ANEW ? client.resetQueries({ queryKey: shownKey, exact: true }) : query.refetch()),
   };
 }
 
-/** The present rows, and the rows before the list was put away: these did not come since. */
-function useSeen(ids: readonly string[], isPutAway: boolean): ReadonlySet<string> {
-  const before = useRef<readonly string[]>([]);
-  if (!isPutAway) before.current = ids;
-  return new Set([...ids, ...before.current]);
+/** The rows of all pages, each as it was read last. */
+function useShown<Row>(
+  pages: readonly ListPage<Row>[] | undefined,
+  newest: ListPage<Row> | undefined,
+  idOf: (row: Row) => string,
+): { readonly shown: readonly Row[]; readonly ids: readonly string[] } {
+  const named = useRef(idOf);
+  named.current = idOf;
+  return useMemo(() => {
+    const anew = new Map(newest?.data.map((row) => [named.current(row), row]));
+    const read = (pages ?? []).flatMap(({ data }) => data);
+    const ids = read.map((row) => named.current(row));
+    return { shown: read.map((row, at) => anew.get(ids[at] ?? "") ?? row), ids };
+  }, [pages, newest]);
 }
 
 /**

@@ -1,5 +1,5 @@
 import styles from "./moment.module.css";
-import { clockTime, distance, toTheSecond } from "./moment.ts";
+import { clockTime, distance, roughDistance, toTheSecond } from "./moment.ts";
 import { useNow, useZone } from "./zone.ts";
 
 export interface MomentTextProps {
@@ -33,6 +33,26 @@ export function MomentText({ at, withDistance = false, isShort = false }: Moment
           <span className={styles["distance"]}>{distance(date, now, new Date())}</span>
         </>
       )}
+    </time>
+  );
+}
+
+/** How long ago a moment was, for a row of a list; all of it stands in the title and is copied. */
+export function Ago({ at }: Pick<MomentTextProps, "at">) {
+  const now = useNow();
+  const zone = useZone();
+  const date = new Date(at);
+  return (
+    <time
+      dateTime={at}
+      title={`${clockTime(date, now, zone)} ${zone}`}
+      className={styles["moment"]}
+      onCopy={(event) => {
+        event.clipboardData.setData("text/plain", at);
+        event.preventDefault();
+      }}
+    >
+      {roughDistance(date, now, new Date())}
     </time>
   );
 }

@@ -32,6 +32,11 @@ export function distance(at: Date, now: Date, present = now): string {
   return ms > 0 ? `in ${words}` : `${words} ago`;
 }
 
+/** `4 m ago`, `in 12 s`, `now`: in its largest unit. */
+export function roughDistance(at: Date, now: Date, present = now): string {
+  return distance(at, now, present).replace(/(\d+ [dhms]) \d+ [dhms]/, "$1");
+}
+
 /** A duration in its two largest units: `4 h 32 m`, `41 s`. */
 export function spanOf(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -18,3 +18,8 @@ export function rateOf(perSecond: number | null): string {
 export function bytesOf(bytes: number): string {
   return bytes < 1000 ? `${bytes} B` : `${RATE.format(bytes / 1000)} KB`;
 }
+
+/** `1 user`, `5,000 users`. */
+export function numbered(count: number, one: string): string {
+  return `${countOf(count)} ${one}${count === 1 ? "" : "s"}`;
+}

@@ -5,6 +5,7 @@ import { asked } from "../api/asked.ts";
 import { call } from "../api/client.ts";
 import { Button } from "../elements/button.tsx";
 import { Refusal } from "../elements/refusal.tsx";
+import { RowMenu } from "../elements/row-menu.tsx";
 import { useMissingScope, useSession } from "../session/session.ts";
 import { Mark } from "../verdict/mark.tsx";
 import styles from "./resend.module.css";
@@ -27,18 +28,13 @@ export interface ResendButtonProps {
 /** Sends one delivery again, by hand, and shows the receiver's answer. */
 export function ResendButton(props: ResendButtonProps) {
   const { delivery, children, label, unavailable = null, isOnce = false, look = "plain" } = props;
-  const client = useQueryClient();
   const missingScope = useMissingScope("replay");
-  const { name } = useSession();
-  const sending = useMutation({
-    mutationFn: () => call("POST /v1/deliveries/resend", { body: delivery }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["GET /v1/events/{messageId}"] }),
-  });
+  const sending = useResend(delivery);
   return (
     <div className={styles["resend"]}>
       <Button
         look={look}
-        data-resend
+        data-resend=""
         isPending={sending.isPending}
         unavailable={missingScope ?? unavailable ?? (isOnce && sending.isSuccess ? "it was sent" : null)}
         onPress={() => sending.mutate()}
@@ -46,16 +42,66 @@ export function ResendButton(props: ResendButtonProps) {
       >
         {children}
       </Button>
+      <Sent sending={sending} />
+    </div>
+  );
+}
+
+export interface ResendRowProps {
+  readonly delivery: ResendInput;
+  /** Its destination, by name. */
+  readonly to: string;
+  /** Where nothing failed, it is sent again by a menu. */
+  readonly isFailed: boolean;
+  readonly unavailable: string | null;
+}
+
+/** The same, as the action of a row. */
+export function ResendRow({ delivery, to, isFailed, unavailable }: ResendRowProps) {
+  const missingScope = useMissingScope("replay");
+  const sending = useResend(delivery);
+  const { messageId } = delivery;
+  if (isFailed) {
+    return (
+      <ResendButton delivery={delivery} label={`Send again ${messageId} to ${to}`} unavailable={unavailable}>
+        Send again
+      </ResendButton>
+    );
+  }
+  return (
+    <div className={styles["resend"]}>
+      <RowMenu
+        label={`Actions for ${messageId} to ${to}`}
+        actions={[{ words: "Send again", onAction: () => sending.mutate(), unavailable: missingScope ?? unavailable }]}
+      />
+      <Sent sending={sending} />
+    </div>
+  );
+}
+
+function useResend(delivery: ResendInput) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => call("POST /v1/deliveries/resend", { body: delivery }),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["GET /v1/events/{messageId}"] }),
+  });
+}
+
+/** The result of a resend, or the reason why it was refused. */
+function Sent({ sending: { data, error } }: { readonly sending: ReturnType<typeof useResend> }) {
+  const { name } = useSession();
+  return (
+    <>
       <span role="status">
-        {sending.data !== undefined && (
+        {data !== undefined && (
           <>
-            <Outcome key={sending.data.replayId} replayId={sending.data.replayId} /> {`by hand, by ${name}.`}
-            {sending.data.copyWaits && " A copy that waits for a retry stays, and is sent when it is due."}
+            <Outcome key={data.replayId} replayId={data.replayId} /> {`by hand, by ${name}.`}
+            {data.copyWaits && " A copy that waits for a retry stays, and is sent when it is due."}
           </>
         )}
       </span>
-      <Refusal error={sending.error} />
-    </div>
+      <Refusal error={error} />
+    </>
   );
 }
 

@@ -1,15 +1,28 @@
-/** How those destinations are that stand on a page: of a thousand they alone are asked for. */
+/** The health of all destinations, or of those that a page names. */
 import { type QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
 import type { DestinationHealthPage } from "../api/api-types.ts";
 import { call } from "../api/client.ts";
+import { everyPage } from "../names/names.ts";
 
 type Health = DestinationHealthPage["data"][number];
 
-export const HEALTH_KEY = ["GET /v1/health/destinations", "together"] as const;
+const PAGE = 200;
+
+/** By id; empty where it could not be read, so that the destinations stand there without it. */
+export const allHealth = queryOptions({
+  queryKey: ["GET /v1/health/destinations", "all"],
+  queryFn: async ({ signal }): Promise<ReadonlyMap<string, Health>> => {
+    const all = await everyPage<Health>((cursor) =>
+      call("GET /v1/health/destinations", { query: { limit: PAGE, cursor }, signal }),
+    );
+    return new Map(all.map((each) => [each.destinationId, each]));
+  },
+  retry: false,
+});
 
 function healthOf(together: string) {
   return queryOptions({
-    queryKey: [...HEALTH_KEY, together],
+    queryKey: ["GET /v1/health/destinations", "together", together],
     queryFn: async ({ signal }): Promise<ReadonlyMap<string, Health>> => {
       const limit = together.split(",").length;
       const { data } = await call("GET /v1/health/destinations", { query: { ids: together, limit }, signal });

@@ -3,7 +3,7 @@ import type { DestinationHealth } from "../api/api-types.ts";
 import type { Tone } from "../verdict/cause.ts";
 
 export const HEALTH_WORDS: Readonly<Record<DestinationHealth["state"], readonly [words: string, tone: Tone]>> = {
-  open: ["breaker open", "bad"],
+  open: ["paused by failures", "bad"],
   failing: ["failing", "waiting"],
   healthy: ["healthy", "good"],
   off: ["off", "off"],

@@ -11,7 +11,7 @@ startConsole();
 describe("keys", () => {
   it("show where they are on each control that they reach, in both themes and in forced colours", async () => {
     const page = await visit(eventPage.path, eventPage.live);
-    await page.getByText("Given up").first().waitFor();
+    await page.getByText("Failed").first().waitFor();
     await page.getByRole("button", { name: /^live/ }).waitFor();
     await expect.poll(() => page.locator("[data-state=loading]").count()).toBe(0);
     for (const media of [{ colorScheme: "light" }, { colorScheme: "dark" }, { forcedColors: "active" }] as const) {

@@ -58,7 +58,7 @@ describe("a list that comes live", () => {
     await dotSays(page, "live");
     await page.evaluate(() => scrollTo(0, 500));
     const place = () =>
-      page.evaluate(() => [scrollY, document.querySelector("main [role=row]")?.getBoundingClientRect().top]);
+      page.evaluate(() => [scrollY, document.querySelector("main [role=row][data-key]")?.getBoundingClientRect().top]);
     const before = await place();
     control.answer({ [LATEST]: latest(52) });
     for (let row = 0; row < 1000; row += 1) control.tell("deliveries", { ...attempt, messageId: `other-${row}` });

@@ -1,13 +1,17 @@
 /** Texts that pages show on a phone alone. */
 import { expect, it } from "vitest";
+import { rowsOf } from "../story.ts";
 import { startConsole, visit } from "./started-browser.ts";
 
 startConsole();
 
-it("a list says of a group what its number counts, on a phone", async () => {
+it("a row of a list is a card that says which figure is which, on a phone", async () => {
   const page = await visit("/dead-letters", {}, { width: 360 });
-  const count = page.getByText("1 dead letter", { exact: true });
-  expect((await count.innerText()).trim()).toBe("1 dead letter");
-  const words = page.getByText("dead letter", { exact: true });
-  expect((await words.boundingBox())?.width ?? 0).toBeGreaterThan(40);
+  const open = rowsOf(page).first().locator("[data-heading=Open]");
+  await open.waitFor();
+  expect(await open.evaluate((cell) => getComputedStyle(cell, "::before").content)).toBe('"Open"');
+  expect(await page.getByRole("columnheader", { name: "Open" }).isVisible()).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(await open.evaluate((cell) => getComputedStyle(cell, "::before").content)).toBe("none");
+  expect(await page.getByRole("columnheader", { name: "Open" }).isVisible()).toBe(true);
 });

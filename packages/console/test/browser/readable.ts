@@ -1,4 +1,7 @@
-/** Whether all that a page says can be read: no text lies over another, none is cut off. */
+/**
+ * Whether all that a page says can be read: no text lies over another, none is cut off. A line that ends in an ellipsis
+ * is not cut off where the whole of it stands in the title.
+ */
 import type { Page } from "playwright-core";
 
 interface Box {
@@ -15,15 +18,19 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
     const TOUCHING_PX = 2;
     const root = [...document.querySelectorAll("[role=dialog]")].at(-1) ?? document.querySelector("main");
     const faults = new Set<string>();
-    const texts: { readonly words: string; readonly box: Box }[] = [];
-    const hidings = new Map<Element, { readonly overflowX: string; readonly clipPath: string; readonly bounds: Box }>();
+    const texts: { readonly node: Node; readonly words: string; readonly box: Box }[] = [];
+    const hidings = new Map<
+      Element,
+      { readonly overflowX: string; readonly clipPath: string; readonly isTold: boolean; readonly bounds: Box }
+    >();
 
     /** The part of its content that an element hides; looked up once, since many texts stand in it. */
     const hidingOf = (element: Element) => {
       const known = hidings.get(element);
       if (known !== undefined) return known;
-      const { overflowX, clipPath } = getComputedStyle(element);
-      const hiding = { overflowX, clipPath, bounds: element.getBoundingClientRect() };
+      const { overflowX, clipPath, textOverflow } = getComputedStyle(element);
+      const isTold = textOverflow === "ellipsis" && element.hasAttribute("title");
+      const hiding = { overflowX, clipPath, isTold, bounds: element.getBoundingClientRect() };
       hidings.set(element, hiding);
       return hiding;
     };
@@ -32,12 +39,12 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
     const seenOf = (words: string, box: DOMRect, parent: Element): Box | null => {
       let { left, right, top, bottom } = box;
       for (let each: Element | null = parent; each !== null && each !== root; each = each.parentElement) {
-        const { overflowX, clipPath, bounds } = hidingOf(each);
+        const { overflowX, clipPath, isTold, bounds } = hidingOf(each);
         // For screen readers alone.
         if (clipPath !== "none") return null;
         if (overflowX === "visible") continue;
         const isCut = right > bounds.right + 1 || bottom > bounds.bottom + 1;
-        if (isCut && (overflowX === "hidden" || overflowX === "clip")) faults.add(`"${words}" is cut off`);
+        if (isCut && !isTold && (overflowX === "hidden" || overflowX === "clip")) faults.add(`"${words}" is cut off`);
         [left, right] = [Math.max(left, bounds.left), Math.min(right, bounds.right)];
         [top, bottom] = [Math.max(top, bounds.top), Math.min(bottom, bounds.bottom)];
       }
@@ -53,15 +60,17 @@ export function unreadableTexts(page: Page): Promise<readonly string[]> {
       range.selectNodeContents(node);
       for (const each of range.getClientRects()) {
         const box = seenOf(words, each, parent);
-        if (box !== null) texts.push({ words, box });
+        if (box !== null) texts.push({ node, words, box });
       }
     }
     // From the top down: a box that begins under a text's end lies over none before it.
     texts.sort((a, b) => a.box.top - b.box.top);
-    for (const [index, { words, box }] of texts.entries()) {
+    for (const [index, { node, words, box }] of texts.entries()) {
       for (let next = index + 1; next < texts.length; next += 1) {
-        const { words: others, box: other } = texts[next] as (typeof texts)[number];
+        const { node: beside, words: others, box: other } = texts[next] as (typeof texts)[number];
         if (box.bottom - other.top <= TOUCHING_PX) break;
+        // A line that ends in an ellipsis has a box for each.
+        if (beside === node) continue;
         const width = Math.min(box.right, other.right) - Math.max(box.left, other.left);
         const height = Math.min(box.bottom, other.bottom) - other.top;
         if (width > TOUCHING_PX && height > TOUCHING_PX) faults.add(`"${words}" lies over "${others}"`);

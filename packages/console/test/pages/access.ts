@@ -13,5 +13,5 @@ export const activityPage: TestedPage = {
   ...{ route: "/activity", path: "/activity", title: "Activity · Posthaste", reads: "GET /v1/audit" },
   empty: { "GET /v1/audit": { body: NONE } },
   live: {},
-  shows: ["admin", "change source", "name: Web shop → Shop"],
+  shows: ["admin", "changed", "Web shop → Shop"],
 };

@@ -34,7 +34,7 @@ export const VIEWS: readonly View[] = [
   },
   { name: "console-connect-webhook", path: "/connect?kind=webhook", shows: ["Save and turn on"], answers: {} },
   {
-    ...{ name: "console-deliveries-event", path: "/deliveries", pressed: "message-1", shows: ["Given up", "Timeline"] },
+    ...{ name: "console-deliveries-event", path: "/deliveries", pressed: "message-1", shows: ["Failed", "Timeline"] },
     answers: { ...deliveriesPage.live, ...eventPage.live },
   },
   {

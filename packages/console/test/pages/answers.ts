@@ -28,27 +28,27 @@ const SETTLED = { wrong: NOTHING_FAILS, why: NOTHING_FAILS, itself: NOT_LIVE };
 
 /** Of an event, on its page and over a list. */
 const GIVEN_UP: Answers = {
-  ...{ about: "message-7", wrong: "Given up", where: "Billing", since: "11:12:07.113" },
+  ...{ about: "message-7", wrong: "Failed", where: "Billing", since: "11:12:07.113" },
   ...{ much: '"Billing" answered 503 nine times', why: "answered 503 until its retry window ended" },
   ...{
-    itself: { none: "it was given up: nothing comes by itself" },
+    itself: { none: "it failed for good: nothing comes by itself" },
     mine: "Send again",
-    fresh: "as of 15:12:10.000",
+    fresh: "as of 15:12:10",
   },
   terminal: "posthaste dead-letters replay --message-ids message-7",
 };
 
 const DELIVERIES: Answers = {
-  ...{ about: "Deliveries", wrong: "given up", where: "Billing", since: "16:03:19.344" },
-  ...{ much: "3 attempts", why: "503", itself: { none: "it was given up; one that waits says until when" } },
-  ...{ mine: "Send all matching again", fresh: "as of 16:04:19.344", terminal: IN_HELP },
+  ...{ about: "Deliveries", wrong: "failed", where: "Billing", since: "1 m ago" },
+  ...{ much: "3 attempts", why: "503", itself: { none: "it failed for good; one that waits says until when" } },
+  ...{ mine: "Send all matching again", fresh: "as of 16:04:19", terminal: IN_HELP },
 };
 
 /** By the page's route, or by the name of a view that has a picture of its own. */
 export const ANSWERS: Readonly<Record<string, Answers>> = {
   "/overview": {
     ...{ about: "Overview", wrong: "1 needs you", where: "Billing", since: "since 15:58:02", much: "waiting 3" },
-    ...{ why: "breaker open, 503", itself: "next probe 16:04:50", mine: "Review", fresh: "as of 16:04:21.245" },
+    ...{ why: "paused by failures, 503", itself: "next probe 16:04:50", mine: "Review", fresh: "as of 16:04:21" },
     terminal: IN_HELP,
   },
   "/connect": {
@@ -84,32 +84,32 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ mine: "It answers with", fresh: "live", terminal: IN_HELP },
   },
   "/events": {
-    ...{ about: "Events", wrong: "Delivered", where: "Web shop", since: "11:12:07.113", much: "1 try" },
+    ...{ about: "Events", wrong: "Delivered", where: "Web shop", since: "4 h ago", much: "1 try" },
     ...{ why: 'Delivered to "Billing" at', itself: { none: "what waits says until when, in its sentence" } },
-    ...{ mine: "Filter", fresh: "live", terminal: "posthaste events find --user-id user-7" },
+    ...{ mine: "Add filter", fresh: "live", terminal: "posthaste events find --user-id user-7" },
   },
   "/events/$messageId": GIVEN_UP,
   "console-deliveries-event": { ...GIVEN_UP, about: "message-1" },
   "/deliveries": DELIVERIES,
   "console-deliveries-reading": { ...DELIVERIES, fresh: "control is still reading, 62 % of 1,200,000 records" },
   "/dead-letters": {
-    ...{ about: "Dead letters", wrong: "window expired", where: "Billing", since: "16:03:19.344" },
+    ...{ about: "Dead letters", wrong: "window expired", where: "Billing", since: "1 m ago" },
     ...{
-      much: "503 1 dead letter 16:03:19.344",
+      much: "1 dead letter can be sent again",
       why: "the receiver did not take it before its retries ended",
       mine: "Review and replay",
     },
-    ...{ itself: { none: "what was given up is sent by hand alone" }, fresh: "as of 16:04:21.610", terminal: IN_HELP },
+    ...{ itself: { none: "dead letters are sent by hand alone" }, fresh: "as of 16:04:21", terminal: IN_HELP },
   },
   "/dead-letters/letters": {
     ...{
-      about: "Letters",
+      about: "Dead letters",
       wrong: "window expired",
-      where: "message-1 at posthaste.dead-letters 0:1",
-      since: "16:03:19.344",
+      where: "Billing",
+      since: "1 m ago",
       why: "503",
     },
-    ...{ much: "3 attempts", itself: { none: "what was given up is sent by hand alone" }, mine: "Review and replay" },
+    ...{ much: "3 attempts", itself: { none: "dead letters are sent by hand alone" }, mine: "Review and replay" },
     ...{ fresh: "control is still reading: entries may be missing", terminal: "posthaste dead-letters list --reason" },
   },
   "/replay": {
@@ -130,18 +130,18 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/audiences": {
     ...SETTLED,
-    ...{ about: "Audiences", where: "VIP customers", since: "15:02:12", much: "41,515", mine: "New audience" },
-    ...{ fresh: "as of 16:04:24.072", terminal: IN_HELP },
+    ...{ about: "Audiences", where: "VIP customers", since: "1 h ago", much: "41,515", mine: "New audience" },
+    ...{ fresh: "as of 16:04:24", terminal: IN_HELP },
   },
   "/audiences/$audienceId": {
     ...SETTLED,
-    ...{ about: "VIP customers", where: "Web shop", since: "15:02:12", much: "40,311 unchanged" },
+    ...{ about: "VIP customers", where: "Web shop", since: "1 h ago", much: "40,311 unchanged" },
     ...{ itself: "Identifies waiting, of all audiences", mine: "Remove the audience", fresh: "live" },
     terminal: "posthaste audiences sync",
   },
   "/deletions": {
-    ...{ about: "Deletions", wrong: "not suppressed", where: "ticket-4711", since: "16:04:23.008", why: NOTHING_FAILS },
-    ...{ much: "8 notifications: 8 sent", itself: "sent", mine: "Ask for a deletion", fresh: "as of 16:04:23.016" },
+    ...{ about: "Deletions", wrong: "Suppressed", where: "ticket-4711", since: "6 s ago", why: NOTHING_FAILS },
+    ...{ much: "8: 8 sent", itself: "sent", mine: "Ask for a deletion", fresh: "as of 16:04:23" },
     terminal: IN_HELP,
   },
   "/deletions/$deletionId": {
@@ -151,34 +151,49 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
   },
   "/activity": {
     ...SETTLED,
-    ...{ about: "Activity", where: "Web shop", since: "16:04:26.222", much: "name: Web shop → Shop" },
-    ...{ mine: "Filter", fresh: "as of 16:04:26.226", terminal: IN_HELP },
+    ...{ about: "Activity", where: "Web shop", since: "3 s ago", much: "Web shop → Shop" },
+    ...{ mine: "Add filter", fresh: "as of 16:04:26", terminal: IN_HELP },
   },
   "/access": {
     ...SETTLED,
     ...{ about: "Access", where: "dashboard", since: "last used 16:01:20", much: "may read", mine: "Revoke" },
-    ...{ fresh: "as of 16:04:23.557", terminal: IN_HELP },
+    ...{ fresh: "as of 16:04:23", terminal: IN_HELP },
   },
   "/sources": {
     ...SETTLED,
-    ...{ about: "Sources", where: "Web shop", since: "since 16:04:21.679", much: { none: "the page of one counts" } },
-    ...{ mine: "New source", fresh: "as of 16:04:19.245", terminal: IN_HELP },
+    ...{ about: "Sources", where: "Web shop", since: "8 s ago", much: { none: "the page of one counts" } },
+    ...{ mine: "New source", fresh: "as of 16:04:19", terminal: IN_HELP },
   },
   "/sources/$sourceId": {
     ...{ about: "Web shop", wrong: "rejected: missing_user", where: "Calls", since: "In the last hour", much: "× 41" },
     ...{ why: "Give each call a userId or an anonymousId", itself: "now 1.2/s", mine: "Rotate" },
-    ...{ fresh: "as of 16:04:21.245" },
+    ...{ fresh: "as of 16:04:21" },
     terminal: "Send from your own program",
   },
   "/destinations": {
-    ...{ about: "Destinations", wrong: "breaker open", where: "Billing", since: { none: "its own page says it" } },
-    ...{ much: "12 dead", why: "94.4 % of 1 h", itself: "next 16:04:31", mine: "Connect a webhook" },
-    ...{ fresh: "as of 16:04:19.243", terminal: IN_HELP },
+    ...{
+      about: "Destinations",
+      wrong: "paused by failures",
+      where: "Billing",
+      since: { none: "its own page says it" },
+    },
+    ...{
+      much: "12",
+      why: "94.4 %",
+      itself: { none: "its own page says when it is tried again" },
+      mine: "Connect a webhook",
+    },
+    ...{ fresh: "live", terminal: IN_HELP },
   },
   "/destinations/$destinationId": {
-    ...{ about: "Billing", wrong: "breaker open", where: "https://billing.example/hook", since: "since 15:58:02" },
+    ...{
+      about: "Billing",
+      wrong: "paused by failures",
+      where: "https://billing.example/hook",
+      since: "since 15:58:02",
+    },
     ...{ much: "503 × 25, timeout × 3", why: "503 from https://billing.example/hook", itself: "gives up 19:58:02" },
-    ...{ mine: "Replay 12…", fresh: "as of 16:04:21.245", terminal: IN_HELP },
+    ...{ mine: "Replay 12…", fresh: "as of 16:04:21", terminal: IN_HELP },
   },
 };
 

@@ -18,7 +18,7 @@ export const audiencesPage: TestedPage = {
   ...{ route: "/audiences", path: "/audiences", title: "Audiences · Posthaste", reads: "GET /v1/audiences" },
   empty: { "GET /v1/audiences": { body: { ...LIST, data: [] } } },
   live: { "GET /v1/audiences": { body: { ...LIST, data: [AUDIENCE] } } },
-  shows: [...WORDS, "last sync", "lifetime_value", "users with a value: 1", "last values", "1 changed, 0 unchanged"],
+  shows: [...WORDS, "Last sync", "lifetime_value", "Last values", "1 changed, 0 unchanged"],
 };
 
 export const audiencePage: TestedPage = {

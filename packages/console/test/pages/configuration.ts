@@ -14,7 +14,7 @@ export const sourcesPage: TestedPage = {
   ...{ route: "/sources", path: "/sources", title: "Sources · Posthaste", reads: "GET /v1/sources" },
   empty: { "GET /v1/sources": { body: NONE } },
   live: {},
-  shows: ["Web shop", "key qf4y…"],
+  shows: ["Web shop", "qf4y…", "Write key"],
 };
 
 export const sourcePage: TestedPage = {
@@ -26,9 +26,9 @@ export const sourcePage: TestedPage = {
     "7zve…g",
     "Its deliveries",
     "4,120",
-    "now 1.2/s; not taken",
+    "now 1.2/s; not accepted",
     "rejected: missing_user × 41",
-    "user user-7",
+    "user-7",
     "→ Billing",
   ],
 };
@@ -48,7 +48,7 @@ export const destinationsPage: TestedPage = {
   },
   empty: { "GET /v1/destinations": { body: NONE } },
   live: { "GET /v1/health/destinations": { body: HEALTH_OF_LISTED } },
-  shows: ["Billing", "https://billing.example/hook", "breaker open", "94.4 % of 1 h", "12 dead"],
+  shows: ["Billing", "billing.example/hook", "paused by failures", "94.4 %", "62.7 ms"],
 };
 
 export const destinationPage: TestedPage = {
@@ -57,7 +57,7 @@ export const destinationPage: TestedPage = {
   empty: { "GET /v1/destinations/{id}": problem(404, "there is no destination dst_4k2v8m1n0p3q5r7s") },
   live: {},
   shows: [
-    ...["breaker open since", "Replay 12…", "Waiting: 3", "Attempts", "gives up"],
+    ...["paused by failures", "Replay 12…", "Waiting: 3", "Attempts", "gives up"],
     ...["timeouts 10.7 % of 5 m", "503 × 25, timeout × 3 in 1 h"],
   ],
 };

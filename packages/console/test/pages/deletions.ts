@@ -18,7 +18,7 @@ export const deletionsPage: TestedPage = {
   ...{ route: "/deletions", path: "/deletions", title: "Deletions · Posthaste", reads: "GET /v1/deletions" },
   empty: { "GET /v1/deletions": { body: NONE } },
   live: {},
-  shows: ["ticket-4711", "8 notifications: 8 sent", "Is a user suppressed?"],
+  shows: ["ticket-4711", "8: 8 sent", "Is a user suppressed?"],
 };
 
 export const deletionPage: TestedPage = {

@@ -8,7 +8,7 @@ export const deliveriesPage: TestedPage = {
   reads: "GET /v1/deliveries/latest",
   empty: { "GET /v1/deliveries/latest": { body: NONE } },
   live: { "GET /v1/deliveries/latest": { body: exampleOf("GET /v1/deliveries/latest").body } },
-  shows: ["track Order Completed", "given up", "3 attempts", "message-1"],
+  shows: ["Order Completed", "user-7", "failed", "3 attempts", "message-1"],
 };
 
 export const deadLettersPage: TestedPage = {
@@ -21,13 +21,13 @@ export const deadLettersPage: TestedPage = {
 
 export const deadLettersListPage: TestedPage = {
   ...{ route: "/dead-letters/letters", path: "/dead-letters/letters?reason=window_expired&error=503" },
-  ...{ title: "Letters · Posthaste", reads: "GET /v1/dead-letters" },
+  ...{ title: "Dead letters · Posthaste", reads: "GET /v1/dead-letters" },
   empty: { "GET /v1/dead-letters": { body: { ...NONE, leftOut: { suppressed: 0, purged: 0 } } } },
   live: {},
   shows: [
     "Order Completed",
     "message-1",
-    "posthaste.dead-letters 0:1",
+    "window expired",
     "posthaste dead-letters list --reason window_expired --error 503",
   ],
 };

@@ -73,12 +73,7 @@ export const eventsPage: TestedPage = {
   ...{ route: "/events", path: "/events?userId=user-7", title: "Events · Posthaste", reads: "GET /v1/events" },
   empty: { "GET /v1/events": { body: NONE } },
   live: {},
-  shows: [
-    "track Order Completed",
-    "user user-7",
-    'Delivered to "Billing" at',
-    "posthaste events find --user-id user-7",
-  ],
+  shows: ["Order Completed track", "user-7", 'Delivered to "Billing" at', "posthaste events find --user-id user-7"],
 };
 
 export const eventPage: TestedPage = {
@@ -90,5 +85,5 @@ export const eventPage: TestedPage = {
     "GET /v1/events/{messageId}": { body: exampleOf("GET /v1/events/{messageId}").body },
   },
   live: { ...NAMED, "GET /v1/events/{messageId}": { body: GIVEN_UP } },
-  shows: ["Given up", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: refused for good"],
+  shows: ["Failed", '"Billing" answered 503 until', "Send again", "Order Completed", "attempt 1: rejected"],
 };

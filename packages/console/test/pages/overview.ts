@@ -19,5 +19,5 @@ export const overviewPage: TestedPage = {
     // It was renamed lately.
     "GET /v1/sources": named("GET /v1/sources", "Shop"),
   },
-  shows: ["1 needs you", "breaker open", "12,031", "Replay to Billing", "changed Shop", "Recently"],
+  shows: ["1 needs you", "paused by failures", "12,031", "Replay to Billing", "changed Shop", "Recently"],
 };

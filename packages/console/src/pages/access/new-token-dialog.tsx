@@ -24,7 +24,7 @@ type Scope = TokenInput["scopes"][number];
 const SCOPES: readonly (readonly [Scope, string])[] = [
   ["read", "see everything but secrets"],
   ["write", "change sources, destinations, tokens; ask for deletions; purge"],
-  ["replay", "send again what was given up"],
+  ["replay", "send failed deliveries again"],
 ];
 
 export function NewTokenDialog({ onClose }: { readonly onClose: () => void }) {

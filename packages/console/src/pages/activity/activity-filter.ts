@@ -3,9 +3,9 @@ import type { ChangeFilterKey } from "../../audit/change-list.tsx";
 import type { FilterField } from "../../listing/filter.ts";
 
 export const ACTIVITY_FILTERS: readonly FilterField<ChangeFilterKey>[] = [
-  { key: "actor", label: "By (name or token id)" },
-  { key: "target", label: "Of (id)" },
-  { key: "operation", label: "Operation" },
-  { key: "since", label: "Since", isMoment: true },
+  { key: "actor", label: "Person", chip: "own" },
+  { key: "target", label: "Object ID", chip: "own" },
+  { key: "operation", label: "Operation", chip: "own" },
+  { key: "since", label: "Since", chip: "own", chipWords: "Time", isMoment: true },
   { key: "until", label: "Until", isMoment: true },
 ];

@@ -1,6 +1,7 @@
 /** Changes with their author, old and new values, and the client that asked. */
 import { useSearch } from "@tanstack/react-router";
 import { ChangeList } from "../../audit/change-list.tsx";
+import elements from "../../elements/elements.module.css";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
@@ -12,7 +13,9 @@ export function ActivityPage() {
   return (
     <>
       <PageTitle>Activity</PageTitle>
-      <h1>Activity</h1>
+      <div className={elements["pageHead"]}>
+        <h1>Activity</h1>
+      </div>
       <FilterBar fields={ACTIVITY_FILTERS} filter={filter} />
       <ChangeList
         filter={filter}

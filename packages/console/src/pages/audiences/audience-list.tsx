@@ -1,6 +1,7 @@
-import type { ReactNode } from "react";
+import type { ComponentType, ReactNode } from "react";
 import type { AudienceEntry } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import type { Column } from "../../listing/column.ts";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
@@ -9,6 +10,7 @@ import { LastSync, LastValues, RunningSync } from "./sync-words.tsx";
 
 /** Audiences, each with its page. */
 export function AudienceList({ empty }: { readonly empty: ReactNode }) {
+  const nameOf = useNames();
   return (
     <PagedList
       queryKey={["GET /v1/audiences"]}
@@ -19,18 +21,16 @@ export function AudienceList({ empty }: { readonly empty: ReactNode }) {
       textOf={({ name, trait }) => `${name} ${trait}`}
       linkOf={({ id }) => `/audiences/${id}`}
       copyOf={({ id }) => id}
-      rowClass={styles["audience"]}
+      columns={columnsOf(nameOf, "Last sync", LastSync)}
+      className={styles["audiences"]}
       empty={empty}
-    >
-      {(audience) => (
-        <Row entry={audience} sizeWords="users" last={<LastSync lastSync={audience.lastSync} isNamed />} />
-      )}
-    </PagedList>
+    />
   );
 }
 
 /** Computed traits: the API and the command line read and write their values. */
 export function ComputedTraitList({ empty }: { readonly empty: ReactNode }) {
+  const nameOf = useNames();
   return (
     <PagedList
       queryKey={["GET /v1/computed-traits"]}
@@ -39,36 +39,40 @@ export function ComputedTraitList({ empty }: { readonly empty: ReactNode }) {
       isNamed
       idOf={({ id }) => id}
       textOf={({ name, trait }) => `${name} ${trait}`}
-      rowClass={styles["audience"]}
+      columns={columnsOf(nameOf, "Last values", LastValues)}
+      className={styles["audiences"]}
       empty={empty}
-    >
-      {(trait) => <Row entry={trait} sizeWords="users with a value" last={<LastValues lastSync={trait.lastSync} />} />}
-    </PagedList>
+    />
   );
 }
 
-interface RowProps {
-  readonly entry: AudienceEntry;
-  /** The noun of its size. */
-  readonly sizeWords: string;
-  /** The text where no sync runs. */
-  readonly last: ReactNode;
-}
-
-function Row({ entry, sizeWords, last }: RowProps) {
-  const nameOf = useNames();
-  const { name, trait, sourceId, size, syncing } = entry;
-  return (
-    <>
-      <strong>{name}</strong>
-      <span>
-        trait <code>{trait}</code>
-      </span>
-      <span>of {nameOf(sourceId)}</span>
-      <span className={styles["figure"]}>
-        {sizeWords}: {countOf(size)}
-      </span>
-      <span className={styles["detail"]}>{syncing === null ? last : <RunningSync syncing={syncing} />}</span>
-    </>
-  );
+/** `Last`: the words where no sync runs. */
+function columnsOf(
+  nameOf: (id: string) => string,
+  heading: string,
+  Last: ComponentType<Pick<AudienceEntry, "lastSync">>,
+): readonly Column<AudienceEntry>[] {
+  return [
+    {
+      ...{ key: "name", heading: "Name", narrow: "title", wholeOf: ({ name }) => name },
+      cell: ({ name }) => <strong>{name}</strong>,
+    },
+    {
+      ...{ key: "trait", heading: "Trait", narrow: "labelled", wholeOf: ({ trait }) => trait },
+      cell: ({ trait }) => <code>{trait}</code>,
+    },
+    {
+      ...{ key: "source", heading: "Source", narrow: "labelled", wholeOf: ({ sourceId }) => nameOf(sourceId) },
+      cell: ({ sourceId }) => nameOf(sourceId),
+    },
+    { key: "size", heading: "Users", narrow: "labelled", isFigure: true, cell: ({ size }) => countOf(size) },
+    {
+      ...{ key: "last", heading, narrow: "line", wraps: true },
+      cell: ({ syncing, lastSync }) => (
+        <span className={styles["detail"]}>
+          {syncing === null ? <Last lastSync={lastSync} /> : <RunningSync syncing={syncing} />}
+        </span>
+      ),
+    },
+  ];
 }

@@ -1,6 +1,6 @@
 /** Syncs in words: the one that runs, and the last one. */
 import type { AudienceEntry } from "../../api/api-types.ts";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago, MomentText } from "../../moment/moment-text.tsx";
 import { countOf } from "../../moment/numbers.ts";
 import { Mark } from "../../verdict/mark.tsx";
 
@@ -20,19 +20,13 @@ export function RunningSync({ syncing }: Pick<AudienceEntry, "syncing">) {
   );
 }
 
-export interface LastSyncProps extends Pick<AudienceEntry, "lastSync"> {
-  /** It names its object: nothing before it does. */
-  readonly isNamed?: boolean;
-}
-
 /** The time and the result of an audience's last whole sync. */
-export function LastSync({ lastSync, isNamed = false }: LastSyncProps) {
+export function LastSync({ lastSync }: Pick<AudienceEntry, "lastSync">) {
   if (lastSync === null) return <>no whole sync yet</>;
   const { endedAt, added, removed, unchanged } = lastSync;
   return (
     <>
-      {isNamed && "last sync "}
-      <MomentText at={endedAt} withDistance isShort />
+      <Ago at={endedAt} />
       {`: ${countOf(added)} added, ${countOf(removed)} removed, ${countOf(unchanged)} unchanged`}
     </>
   );
@@ -44,8 +38,7 @@ export function LastValues({ lastSync }: Pick<AudienceEntry, "lastSync">) {
   const { endedAt, added, unchanged } = lastSync;
   return (
     <>
-      {"last values "}
-      <MomentText at={endedAt} withDistance isShort />
+      <Ago at={endedAt} />
       {`: ${countOf(added)} changed, ${countOf(unchanged)} unchanged`}
     </>
   );

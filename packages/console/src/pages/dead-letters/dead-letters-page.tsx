@@ -1,37 +1,28 @@
 /** Deliveries given up, by destination, reason and error, the largest group first, with the remedy. */
 import { type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
-import { GridList, GridListItem } from "react-aria-components";
-import type { DeadLetterGroupPage } from "../../api/api-types.ts";
+import { useSearch } from "@tanstack/react-router";
+import type { Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
-import { Bars } from "../../chart/bars.tsx";
-import type { DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
-import { reviewOf } from "../../dead-letters/replay-filter.ts";
-import { ActionLink } from "../../elements/action-link.tsx";
+import { DEAD_LETTER_FILTERS, type DeadLetterFilterKey } from "../../dead-letters/dead-letter-filter.ts";
+import { reasonWords } from "../../dead-letters/reason-words.ts";
 import { Button } from "../../elements/button.tsx";
+import elements from "../../elements/elements.module.css";
 import { type Filter, searchOf } from "../../listing/filter.ts";
+import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Freshness } from "../../listing/freshness.tsx";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { Table } from "../../listing/table.tsx";
 import { usePausable } from "../../live/live.ts";
-import { MomentText } from "../../moment/moment-text.tsx";
-import { countOf } from "../../moment/numbers.ts";
+import { countOf, numbered } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
-import { readHealth, useHealthOf } from "../../status/health-of.ts";
+import { readHealth } from "../../status/health-of.ts";
 import { PageTitle } from "../../status/page-title.tsx";
-import { Mark } from "../../verdict/mark.tsx";
+import { filterOf, type Group, groupsOf, isSuppressed, keyOf } from "./dead-letter-groups.ts";
 import styles from "./dead-letters-page.module.css";
+import { groupColumns } from "./group-columns.tsx";
 import { UnreadablePart } from "./unreadable-part.tsx";
 
-const HOUR_MS = 3_600_000;
-
-/** The newest hours that are drawn. */
-const MOST_HOURS = 48;
-
-interface Group extends Counted {
-  /** See `readHealth`. */
-  readonly together: string;
-}
-
-type Counted = DeadLetterGroupPage["data"][number];
+type Query = Operations["GET /v1/dead-letters/groups"]["query"];
 
 /** How often the groups are counted anew. */
 const AGAIN_MS = 15_000;
@@ -43,11 +34,63 @@ const PAGE = 50;
 const MOST_GROUPS = 200;
 
 export function DeadLettersPage() {
+  const filter = useSearch({ from: "/dead-letters" });
+  const query = useGroups(filter);
+  const nameOf = useNames();
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <PageTitle>Dead letters</PageTitle>
+      <div className={elements["pageHead"]}>
+        <h1>Dead letters</h1>
+        <a href={`/dead-letters/letters${searchOf(filter)}`}>As a list</a>
+      </div>
+      <FilterBar fields={DEAD_LETTER_FILTERS} filter={filter} />
+      <Loaded
+        query={query}
+        what="dead letters"
+        isNamed
+        isEmpty={({ pages }) => groupsOf(pages).length === 0}
+        empty={
+          isFiltered ? (
+            <Empty action={<a href="/dead-letters">Show all</a>}>No dead letter fits the filter.</Empty>
+          ) : (
+            <Empty command="posthaste dead-letters list">No delivery has failed for good.</Empty>
+          )
+        }
+      >
+        {({ pages }) => (
+          <div data-state="live">
+            <Total groups={groupsOf(pages)} isWhole={!query.hasNextPage} />
+            <Freshness asOf={pages[0]?.asOf ?? null} complete={pages[0]?.complete ?? true} />
+            <Table
+              what="dead letters"
+              rows={groupsOf(pages)}
+              columns={groupColumns(nameOf)}
+              className={styles["groups"]}
+              idOf={keyOf}
+              textOf={({ destinationId, reason, error }) =>
+                `${nameOf(destinationId)} ${reasonWords(reason)} ${error ?? ""}`
+              }
+              linkOf={(group) => `/dead-letters/letters${searchOf({ ...filter, ...filterOf(group) })}`}
+            />
+            {query.hasNextPage && <More query={query} shown={groupsOf(pages).length} all={pages[0]?.groups ?? 0} />}
+          </div>
+        )}
+      </Loaded>
+      <UnreadablePart />
+    </>
+  );
+}
+
+function useGroups(filter: Filter<DeadLetterFilterKey>) {
   const client = useQueryClient();
-  const query = useInfiniteQuery({
-    queryKey: ["GET /v1/dead-letters/groups", "so far"],
+  return useInfiniteQuery({
+    queryKey: ["GET /v1/dead-letters/groups", "so far", filter],
     queryFn: async ({ pageParam: cursor, signal }) => {
-      const page = await call("GET /v1/dead-letters/groups", { query: { limit: PAGE, cursor }, signal });
+      // Control reports values of the address that do not fit.
+      const query = { ...(filter as Query), limit: PAGE, cursor };
+      const page = await call("GET /v1/dead-letters/groups", { query, signal });
       const failed = page.data.filter(({ endsWithAnswer }) => endsWithAnswer);
       const together = await readHealth(
         client,
@@ -60,40 +103,21 @@ export function DeadLettersPage() {
     refetchInterval: usePausable(AGAIN_MS),
     gcTime: 0,
   });
-  const nameOf = useNames();
+}
+
+/** Those of suppressed users are settled: nobody waits for them. */
+function Total({ groups, isWhole }: { readonly groups: readonly Group[]; readonly isWhole: boolean }) {
+  const sumOf = (isOf: (group: Group) => boolean): number =>
+    groups.reduce((sum, group) => sum + (isOf(group) ? group.open : 0), 0);
+  const [open, suppressed] = [sumOf((group) => !isSuppressed(group)), sumOf(isSuppressed)];
   return (
-    <>
-      <PageTitle>Dead letters</PageTitle>
-      <h1>Dead letters</h1>
-      <Loaded
-        query={query}
-        what="dead letters"
-        isNamed
-        isEmpty={({ pages }) => groupsOf(pages).length === 0}
-        empty={<Empty command="posthaste dead-letters list">Nothing was given up: no delivery needs you.</Empty>}
-      >
-        {({ pages }) => (
-          <div data-state="live">
-            <Freshness asOf={pages[0]?.asOf ?? null} complete={pages[0]?.complete ?? true} />
-            <GridList aria-label="dead letters">
-              {groupsOf(pages).map((group) => (
-                <GridListItem
-                  key={keyOf(group)}
-                  id={keyOf(group)}
-                  textValue={`${nameOf(group.destinationId)} ${wordsOf(group.reason)} ${group.error ?? ""}`}
-                  href={`/dead-letters/letters${searchOf(filterOf(group))}`}
-                  className={styles["row"] ?? ""}
-                >
-                  <GroupRow group={group} name={nameOf(group.destinationId)} />
-                </GridListItem>
-              ))}
-            </GridList>
-            {query.hasNextPage && <More query={query} shown={groupsOf(pages).length} all={pages[0]?.groups ?? 0} />}
-          </div>
-        )}
-      </Loaded>
-      <UnreadablePart />
-    </>
+    <p>
+      <strong>
+        {isWhole ? "" : "At least "}
+        {numbered(open, "dead letter")}
+      </strong>{" "}
+      can be sent again{suppressed > 0 && `; ${countOf(suppressed)} of suppressed users cannot`}.
+    </p>
   );
 }
 
@@ -118,108 +142,5 @@ function More({ query, shown, all }: MoreProps) {
     <Button onPress={() => void query.fetchNextPage()} isPending={query.isFetchingNextPage}>
       {`More: ${countOf(left)} smaller groups`}
     </Button>
-  );
-}
-
-/** Of all pages, each once: one that grew between two pages was on both. */
-function groupsOf(pages: readonly { readonly data: readonly Group[] }[]): readonly Group[] {
-  return [...new Map(pages.flatMap(({ data }) => data).map((group) => [keyOf(group), group])).values()];
-}
-
-function GroupRow({ group, name }: { readonly group: Group; readonly name: string }) {
-  const { reason, reasonClass, error, open, deliveredSince, firstAt, lastAt, hours, remedy } = group;
-  // A replay leaves out the events of a suppressed user.
-  const isOpen = open > 0 && reason !== "suppressed";
-  return (
-    <div className={styles["group"]}>
-      <strong className={styles["name"]}>{name}</strong>
-      <span>
-        <Mark tone={isOpen ? "bad" : "off"}>{wordsOf(reason)}</Mark> {error}
-      </span>
-      <span className={styles["count"]}>
-        {countOf(open)}
-        <span className={styles["unit"]}> {open === 1 ? "dead letter" : "dead letters"}</span>
-      </span>
-      <span className={styles["detail"]}>
-        {firstAt !== lastAt && (
-          <>
-            <MomentText at={firstAt} /> –{" "}
-          </>
-        )}
-        <MomentText at={lastAt} withDistance />
-      </span>
-      <HourBars hours={hours} />
-      <span className={styles["remedy"]}>
-        {isOpen ? `${reasonClass}: ${remedy}` : remedy}
-        {group.endsWithAnswer && open > 0 && <Mended group={group} />}
-        {deliveredSince > 0 && `; ${deliveredWords(group)}`}
-      </span>
-      <span className={styles["review"]}>
-        {isOpen && reasonClass === "configuration" && (
-          <ActionLink
-            href={`/destinations/${group.destinationId}${searchOf({ tab: "settings" })}`}
-            label={`Open settings of ${name}`}
-          >
-            Open settings
-          </ActionLink>
-        )}
-        {isOpen && <ActionLink href={reviewOf(filterOf(group))}>Review and replay</ActionLink>}
-      </span>
-    </div>
-  );
-}
-
-function deliveredWords({ open, deliveredSince }: Group): string {
-  const more = open > 0 ? " more" : "";
-  return `${countOf(deliveredSince)}${more} ${deliveredSince === 1 ? "was" : "were"} delivered since`;
-}
-
-/**
- * Whether it answers again: it is healthy, or fails only by older attempts and delivers now, and none of these died
- * since.
- */
-function Mended({ group: { destinationId, lastAt, together } }: { readonly group: Group }) {
-  const health = useHealthOf(destinationId, together);
-  if (health === undefined || (health.state !== "healthy" && health.deliversAgainSince === null)) return null;
-  const since = health.deliversAgainSince ?? health.since;
-  if (since === null) return <>; it answers now</>;
-  if (Date.parse(since) < Date.parse(lastAt)) return null;
-  return (
-    <>
-      ; it answers again since <MomentText at={since} isShort withDistance />
-    </>
-  );
-}
-
-function keyOf({ destinationId, reason, reasonClass, error }: Counted): string {
-  return JSON.stringify([destinationId, reason, reasonClass, error]);
-}
-
-function filterOf({ destinationId, reason, error }: Counted): Filter<DeadLetterFilterKey> {
-  return { destinationId, reason, ...(error === null ? {} : { error }) };
-}
-
-export function wordsOf(reason: Counted["reason"]): string {
-  return reason.replaceAll("_", " ");
-}
-
-interface HourBarsProps {
-  /** The hours in which something happened, oldest first. */
-  readonly hours: readonly { readonly at: string; readonly count: number }[];
-}
-
-/** A bar an hour up to the last one in which something happened. */
-function HourBars({ hours }: HourBarsProps) {
-  const last = Date.parse(hours.at(-1)?.at ?? "");
-  const counts = new Map(hours.map(({ at, count }) => [Date.parse(at), count]));
-  const first = Math.max(Date.parse(hours[0]?.at ?? ""), last - (MOST_HOURS - 1) * HOUR_MS);
-  const drawn = Number.isNaN(first) ? 0 : Math.round((last - first) / HOUR_MS) + 1;
-  const bars = Array.from({ length: drawn }, (_, hour) => counts.get(first + hour * HOUR_MS) ?? 0);
-  return (
-    <Bars
-      label={`by the hour, ${drawn} h: at most ${Math.max(0, ...bars)} an hour`}
-      slots={MOST_HOURS}
-      bars={bars.map((count) => [{ tone: "bad", count }])}
-    />
   );
 }

@@ -1,13 +1,14 @@
 /** The effects of a deletion request, with its counts, and the press that asks (DA1 and DA2 of ask-dialog.tsx). */
+
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
+import { numbered } from "../../moment/numbers.ts";
 import { allDestinations, allSources } from "../../names/names.ts";
 import { concernedBy, type DeletionDraft, inputOf, receiversOf, usersOf } from "./deletion-draft.ts";
-import { numbered } from "./deletion-words.ts";
 
 const SUPPRESSED = [
   "They are suppressed: nothing of theirs from these sources is delivered from then on, and what waits is dropped.",

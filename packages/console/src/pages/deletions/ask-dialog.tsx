@@ -15,11 +15,10 @@ import { Choice } from "../../elements/choice.tsx";
 import { Dialog } from "../../elements/dialog.tsx";
 import elements from "../../elements/elements.module.css";
 import { Refusal } from "../../elements/refusal.tsx";
-import { countOf } from "../../moment/numbers.ts";
+import { countOf, numbered } from "../../moment/numbers.ts";
 import { allSources } from "../../names/names.ts";
 import { AskConfirmation } from "./ask-confirmation.tsx";
 import { concernedBy, type DeletionDraft, MOST_USERS, tooManyOf, usersOf } from "./deletion-draft.ts";
-import { numbered } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 
 const NOBODY: DeletionDraft = { text: "", sourceIds: null, suppress: false };

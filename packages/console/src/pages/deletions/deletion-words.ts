@@ -33,13 +33,8 @@ export function outcomeOf({ state, notifications, states }: Counted): readonly [
   if (state === "requested") return REQUEST_STATES.requested;
   if (notifications === 0) return ["nobody to tell", "off"];
   if (left > 0) return [`sent, ${countOf(left)} of ${countOf(notifications)} not delivered yet`, "waiting"];
-  if (states.dead > 0) return [`${countOf(states.dead)} of ${countOf(notifications)} given up`, "bad"];
+  if (states.dead > 0) return [`${countOf(states.dead)} of ${countOf(notifications)} failed`, "bad"];
   return ["all delivered", "good"];
-}
-
-/** `1 user`, `5,000 users`. */
-export function numbered(count: number, one: string): string {
-  return `${countOf(count)} ${one}${count === 1 ? "" : "s"}`;
 }
 
 /** `3 sent, 2 delivered`: those that are any. */

@@ -5,14 +5,16 @@ import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
 import elements from "../../elements/elements.module.css";
+import type { Column } from "../../listing/column.ts";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
+import { countOf, numbered } from "../../moment/numbers.ts";
 import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import { AskDialog } from "./ask-dialog.tsx";
-import { numbered, outcomeOf, REQUEST_STATES, type Request, statesText } from "./deletion-words.ts";
+import { outcomeOf, REQUEST_STATES, type Request, statesText } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 import { SuppressionPart } from "./suppression-part.tsx";
 
@@ -46,44 +48,56 @@ export function DeletionsPage() {
         textOf={({ id, users }) => `${id} ${numbered(users, "user")}`}
         linkOf={({ id }) => `/deletions/${encodeURIComponent(id)}`}
         copyOf={({ id }) => id}
-        rowClass={styles["request"]}
+        columns={COLUMNS}
+        className={styles["requests"]}
         empty={
           <Empty action={ask} command="posthaste deletions create --user-id USER">
             No deletion was asked for yet.
           </Empty>
         }
-      >
-        {(request) => <RequestRow request={request} />}
-      </PagedList>
+      />
       <SuppressionPart />
       {isAsking && <AskDialog onClose={() => setAsking(false)} />}
     </>
   );
 }
 
-function RequestRow({ request }: { readonly request: Request }) {
-  const { id, state, users, notifications, suppress, createdAt } = request;
-  const isCounted = notifications > 0 && notifications <= MOST_COUNTED;
-  const { data } = useQuery({
+const COLUMNS: readonly Column<Request>[] = [
+  { key: "id", heading: "Request", narrow: "title", wholeOf: ({ id }) => id, cell: ({ id }) => <code>{id}</code> },
+  { key: "users", heading: "Users", narrow: "labelled", isFigure: true, cell: ({ users }) => countOf(users) },
+  { key: "state", heading: "State", narrow: "line", cell: (request) => <State request={request} /> },
+  {
+    ...{ key: "notifications", heading: "Notifications", narrow: "labelled" },
+    cell: (request) => <Notifications request={request} />,
+  },
+  {
+    ...{ key: "suppressed", heading: "Suppressed", narrow: "labelled" },
+    cell: ({ suppress }) => (suppress ? "yes" : "no"),
+  },
+  { key: "created", heading: "Created", narrow: "side", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+];
+
+function useStatus({ id, notifications }: Request) {
+  return useQuery({
     ...asked("GET /v1/deletions/{id}", { params: { id } }),
-    enabled: isCounted,
+    enabled: notifications > 0 && notifications <= MOST_COUNTED,
     staleTime: STALE_MS,
-  });
-  const [words, sentTone] = REQUEST_STATES[state];
-  // By its outcome, where that is known; the words stay, so that nothing moves.
-  const tone = data === undefined || !isCounted ? sentTone : outcomeOf(data)[1];
+  }).data;
+}
+
+/** By its outcome, where that is known; the words stay, so that nothing moves. */
+function State({ request }: { readonly request: Request }) {
+  const status = useStatus(request);
+  const [words, tone] = REQUEST_STATES[request.state];
+  return <Mark tone={status === undefined ? tone : outcomeOf(status)[1]}>{words}</Mark>;
+}
+
+function Notifications({ request }: { readonly request: Request }) {
+  const status = useStatus(request);
   return (
     <>
-      <MomentText at={createdAt} withDistance />
-      <code>{id}</code>
-      <span>
-        {numbered(users, "user")} <Mark tone={tone}>{words}</Mark>
-      </span>
-      <span className={styles["detail"]}>
-        {numbered(notifications, "notification")}
-        {data !== undefined && isCounted && `: ${statesText(data.states)}`}
-      </span>
-      <span className={styles["detail"]}>{suppress ? "suppressed" : "not suppressed"}</span>
+      {countOf(request.notifications)}
+      {status !== undefined && <span className={styles["detail"]}>{`: ${statesText(status.states)}`}</span>}
     </>
   );
 }

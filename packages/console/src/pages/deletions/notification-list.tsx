@@ -1,10 +1,12 @@
 import { call } from "../../api/client.ts";
+import type { Column } from "../../listing/column.ts";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
+import { countOf } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
 import { Mark } from "../../verdict/mark.tsx";
-import { NOTIFICATION_STATES, type Notification, numbered } from "./deletion-words.ts";
+import { NOTIFICATION_STATES, type Notification } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 
 /** Each notification of a request, which leads to its event's verdict. */
@@ -22,41 +24,45 @@ export function NotificationList({ id }: { readonly id: string }) {
       textOf={({ userId, destinationId, state }) => `${userId} ${nameOf(destinationId)} ${state}`}
       linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
       copyOf={({ messageId }) => messageId}
-      rowClass={styles["notification"]}
+      columns={columnsOf(nameOf)}
+      className={styles["notifications"]}
       empty={
         <Empty action={<a href="/destinations">Destinations</a>}>
           Nobody was told: none of the sources had a destination that was on.
         </Empty>
       }
-    >
-      {(notification) => <NotificationRow notification={notification} nameOf={nameOf} />}
-    </PagedList>
+    />
   );
 }
 
-interface NotificationRowProps {
-  readonly notification: Notification;
-  readonly nameOf: (id: string) => string;
+function columnsOf(nameOf: (id: string) => string): readonly Column<Notification>[] {
+  return [
+    {
+      ...{ key: "user", heading: "User", narrow: "title", wholeOf: ({ userId }) => userId },
+      cell: ({ userId }) => <code>{userId}</code>,
+    },
+    {
+      ...{ key: "source", heading: "Source", narrow: "labelled", wholeOf: ({ sourceId }) => nameOf(sourceId) },
+      cell: ({ sourceId }) => nameOf(sourceId),
+    },
+    {
+      ...{ key: "destination", heading: "Destination", narrow: "labelled" },
+      wholeOf: ({ destinationId }) => nameOf(destinationId),
+      cell: ({ destinationId }) => nameOf(destinationId),
+    },
+    { key: "state", heading: "State", narrow: "side", cell: ({ state }) => <State state={state} /> },
+    {
+      ...{ key: "attempts", heading: "Attempts", narrow: "labelled", isFigure: true },
+      cell: ({ attempts }) => countOf(attempts),
+    },
+    {
+      ...{ key: "last", heading: "Last attempt", narrow: "labelled" },
+      cell: ({ lastAttemptAt }) => (lastAttemptAt === null ? "none" : <Ago at={lastAttemptAt} />),
+    },
+  ];
 }
 
-function NotificationRow({ notification, nameOf }: NotificationRowProps) {
-  const { userId, sourceId, destinationId, state, attempts, lastAttemptAt } = notification;
+function State({ state }: Pick<Notification, "state">) {
   const [words, tone] = NOTIFICATION_STATES[state];
-  return (
-    <>
-      <code>{userId}</code>
-      <span>
-        {nameOf(sourceId)} → {nameOf(destinationId)}
-      </span>
-      <Mark tone={tone}>{words}</Mark>
-      <span className={styles["detail"]}>
-        {numbered(attempts, "attempt")}
-        {lastAttemptAt !== null && (
-          <>
-            , last <MomentText at={lastAttemptAt} withDistance />
-          </>
-        )}
-      </span>
-    </>
-  );
+  return <Mark tone={tone}>{words}</Mark>;
 }

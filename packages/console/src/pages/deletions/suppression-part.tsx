@@ -9,9 +9,9 @@ import { Dialog } from "../../elements/dialog.tsx";
 import { Field } from "../../elements/field.tsx";
 import { Refusal } from "../../elements/refusal.tsx";
 import { Loaded } from "../../listing/loaded.tsx";
+import { numbered } from "../../moment/numbers.ts";
 import { useNames } from "../../names/names.ts";
 import { useMissingScope } from "../../session/session.ts";
-import { numbered } from "./deletion-words.ts";
 import styles from "./deletions.module.css";
 
 export function SuppressionPart() {

@@ -9,20 +9,20 @@ export type DeliveryFilterKey = keyof Omit<Query, "limit" | "cursor" | "attempt"
 
 export const STATES = [
   ["delivered", "delivered"],
-  ["waiting_retry", "waiting for a retry"],
-  ["deferred", "deferred"],
-  ["dead_letter", "given up"],
+  ["waiting_retry", "retrying"],
+  ["deferred", "waiting"],
+  ["dead_letter", "failed"],
   ["suppressed", "suppressed"],
 ] as const;
 
 export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
-  { key: "state", label: "State", choices: STATES },
-  { key: "destinationId", label: "Destination", named: "destination" },
-  { key: "sourceId", label: "Source", named: "source" },
+  { key: "state", label: "State", chip: "choices", choices: STATES },
+  { key: "destinationId", label: "Destination", chip: "own", named: "destination" },
+  { key: "sourceId", label: "Source", chip: "own", named: "source" },
   { key: "type", label: "Type", choices: EVENT_TYPES.map((type) => [type, type] as const) },
-  { key: "event", label: "Event's name" },
-  { key: "userId", label: "User id" },
-  { key: "messageId", label: "Message id" },
+  { key: "event", label: "Event", chip: "own" },
+  { key: "userId", label: "User ID" },
+  { key: "messageId", label: "Message ID" },
   { key: "error", label: "Error or status" },
   {
     key: "statusClass",
@@ -30,7 +30,7 @@ export const DELIVERY_FILTERS: readonly FilterField<DeliveryFilterKey>[] = [
     choices: ["1xx", "2xx", "3xx", "4xx", "5xx"].map((each) => [each, each] as const),
   },
   { key: "replayId", label: "Replay" },
-  { key: "since", label: "Since", isMoment: true },
+  { key: "since", label: "Since", chip: "own", chipWords: "Time", isMoment: true },
   { key: "until", label: "Until", isMoment: true },
 ];
 
@@ -45,9 +45,9 @@ export function sendAllOf(filter: Filter<DeliveryFilterKey>): {
   const other = NOT_OF_DEAD_LETTERS.find((key) => key !== "state" && filter[key] !== undefined);
   const unavailable =
     state !== "dead_letter"
-      ? "only what was given up is sent again together: filter by State, given up"
+      ? "choose failed deliveries first: filter by State, failed"
       : other === undefined
         ? null
-        : `what was given up is not narrowed by ${other} when it is sent again: take that away`;
+        : `failed deliveries cannot be sent again by ${other}: remove that filter`;
   return { href: reviewOf(deadLetters), unavailable };
 }

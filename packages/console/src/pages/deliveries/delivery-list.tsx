@@ -2,12 +2,15 @@
 import type { ReactNode } from "react";
 import type { LatestDeliveryPage, Operations, ResendInput } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
+import { CopiedId } from "../../elements/copied.tsx";
+import type { Column } from "../../listing/column.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { PagedList } from "../../listing/paged-list.tsx";
 import type { LiveFilter } from "../../live/live-stream.ts";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
+import { EventName, eventName } from "../../names/event-name.tsx";
 import { useNames } from "../../names/names.ts";
-import { ResendButton } from "../../resend/resend-button.tsx";
+import { ResendRow } from "../../resend/resend-button.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { type DeliveryFilterKey, STATES } from "./delivery-filter.ts";
@@ -44,15 +47,14 @@ export function DeliveryList({ filter, empty }: DeliveryListProps) {
       idOf={({ messageId, destinationId, replayId, origin }) =>
         JSON.stringify([messageId, destinationId, replayId, origin])
       }
-      textOf={({ type, event, state, messageId }) => `${type} ${event ?? ""} ${wordsOf(state)} ${messageId}`}
+      textOf={({ type, event, state, messageId }) => `${eventName({ type, event })} ${wordsOf(state)} ${messageId}`}
       linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
       copyOf={({ messageId }) => messageId}
-      rowClass={styles["delivery"]}
+      columns={columnsOf(nameOf)}
+      className={styles["deliveries"]}
       live={{ topics: ["deliveries", "dead-letters"], filter: liveFilterOf(filter) }}
       empty={empty}
-    >
-      {(delivery) => <DeliveryRow delivery={delivery} nameOf={nameOf} />}
-    </PagedList>
+    />
   );
 }
 
@@ -89,47 +91,78 @@ function sentWords({ replayId, sentBy }: Delivery): string {
   return `sent by hand, by ${sentBy ?? "whom the audit does not know"}`;
 }
 
-interface DeliveryRowProps {
-  readonly delivery: Delivery;
-  readonly nameOf: (id: string) => string;
+function columnsOf(nameOf: (id: string) => string): readonly Column<Delivery>[] {
+  return [
+    {
+      ...{ key: "event", heading: "Event", narrow: "title", wholeOf: eventName },
+      cell: ({ type, event }) => <EventName type={type} event={event} />,
+    },
+    { key: "user", heading: "User", narrow: "hidden", wholeOf: userOf, cell: userOf },
+    {
+      ...{ key: "destination", heading: "Destination", narrow: "line" },
+      wholeOf: ({ destinationId }) => nameOf(destinationId),
+      cell: ({ destinationId }) => nameOf(destinationId),
+    },
+    {
+      ...{ key: "state", heading: "State", narrow: "line", wholeOf: wholeState },
+      cell: (delivery) => <State delivery={delivery} />,
+    },
+    { key: "time", heading: "Updated", narrow: "side", cell: ({ time }) => <Ago at={time} /> },
+    {
+      ...{ key: "id", heading: "Message ID", narrow: "hidden" },
+      cell: ({ messageId }) => <CopiedId what="message id" id={messageId} />,
+    },
+    {
+      ...{ key: "actions", heading: "Actions", isHeadingHeard: true, isActions: true, narrow: "line" },
+      cell: (delivery) => (
+        <ResendRow
+          delivery={resendOf(delivery)}
+          to={nameOf(delivery.destinationId)}
+          isFailed={delivery.state === "dead_letter"}
+          unavailable={delivery.state === "suppressed" ? "a deletion request stopped the user's events" : null}
+        />
+      ),
+    },
+  ];
 }
 
-function DeliveryRow({ delivery, nameOf }: DeliveryRowProps) {
-  const { time, type, event, destinationId, state, attempts, due, replayId, messageId } = delivery;
-  const answers = answersOf(delivery);
+function userOf({ userKey }: Delivery): string {
+  return userKey ?? "";
+}
+
+/** All of it in words: the line of a row may be too short. */
+function wholeState(delivery: Delivery): string {
+  return [wordsOf(delivery.state), answersOf(delivery), detailOf(delivery)].filter((each) => each !== "").join(", ");
+}
+
+function detailOf(delivery: Delivery): string {
+  const { attempts, replayId } = delivery;
+  return [...(attempts > 1 ? [`${attempts} attempts`] : []), ...(replayId === null ? [] : [sentWords(delivery)])].join(
+    ", ",
+  );
+}
+
+function State({ delivery }: { readonly delivery: Delivery }) {
+  const { state, due } = delivery;
+  const [answers, detail] = [answersOf(delivery), detailOf(delivery)];
   return (
     <>
-      <MomentText at={time} />
-      <span className={styles["what"]}>
-        {type} {event}
+      <Mark tone={TONES[state]}>{wordsOf(state)}</Mark>
+      <span className={styles["detail"]}>
+        {answers !== "" && (
+          <>
+            {" "}
+            <code>{answers}</code>
+          </>
+        )}
+        {due !== null && (
+          <>
+            {" next "}
+            <Ago at={due} />
+          </>
+        )}
+        {detail !== "" && `, ${detail}`}
       </span>
-      <span className={styles["where"]}>{nameOf(destinationId)}</span>
-      <span>
-        <Mark tone={TONES[state]}>{wordsOf(state)}</Mark>
-        <span className={styles["detail"]}>
-          {answers !== "" && (
-            <>
-              {" "}
-              <code>{answers}</code>
-            </>
-          )}
-          {attempts > 1 && `, ${attempts} attempts`}
-          {replayId !== null && `, ${sentWords(delivery)}`}
-          {due !== null && (
-            <>
-              , next <MomentText at={due} withDistance />
-            </>
-          )}
-        </span>
-      </span>
-      <code className={styles["id"]}>{messageId}</code>
-      <ResendButton
-        delivery={resendOf(delivery)}
-        label={`Send again ${messageId} to ${nameOf(destinationId)}`}
-        unavailable={state === "suppressed" ? "a deletion request stopped the user's events" : null}
-      >
-        Send again
-      </ResendButton>
     </>
   );
 }

@@ -24,7 +24,7 @@ export function RemoveDestination({ destination: { id, name } }: { readonly dest
         client.removeQueries({ queryKey: asked("GET /v1/destinations/{id}", { params }).queryKey });
       }}
     >
-      <Waiting id={id} /> Nothing that was given up can be sent to it again: to keep that, turn it off.
+      <Waiting id={id} /> Its dead letters cannot be sent again after that. To keep them, turn it off.
     </Removal>
   );
 }

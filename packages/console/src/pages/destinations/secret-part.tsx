@@ -91,7 +91,7 @@ export function SecretPart({ destination }: { readonly destination: Destination 
           <p>
             {isAccepted
               ? "The receiver accepts it."
-              : "Until a check was answered 2xx, a switch may have requests refused for their signature and given up."}
+              : "Until a check was answered 2xx, a switch may have requests refused for their signature, and fail."}
           </p>
           {step("switch", isAccepted ? "Switch" : "Switch all the same", isAccepted ? "primary" : "plain")}
           {step("undo", "Forget the next secret")}

@@ -9,11 +9,14 @@ import styles from "./health.module.css";
 
 type Url = DestinationHealth["urls"][number];
 
-const BREAKERS: Readonly<Record<Url["breaker"], Tone>> = {
-  ...{ closed: "good", open: "bad", half_open: "waiting", other: "off" },
+const BREAKERS: Readonly<Record<Url["breaker"], readonly [words: string, tone: Tone]>> = {
+  closed: ["working", "good"],
+  open: ["paused by failures", "bad"],
+  half_open: ["trying again", "waiting"],
+  other: ["unknown", "off"],
 };
 
-/** A URL a line: its failures in the last hour, and the state of its breaker. */
+/** A URL a line: its failures in the last hour, and whether it is paused. */
 export function UrlLines({ urls }: Pick<DestinationHealth, "urls">) {
   const all = urls.map(({ url }) => url);
   return (
@@ -45,11 +48,12 @@ function Failed({ failures }: Pick<Url, "failures">) {
   return <Mark tone="bad">{`${words} in 1 h`}</Mark>;
 }
 
-/** `breaker open since 06:12:00, next probe 10:42:40, last 503 in 12.4 ms`. */
+/** `paused by failures since 06:12:00, next probe 10:42:40, last 503 in 12.4 ms`. */
 function Breaker({ url: { breaker, openSince, nextProbe, notBefore, answer } }: { readonly url: Url }) {
+  const [words, tone] = BREAKERS[breaker];
   return (
     <>
-      <Mark tone={BREAKERS[breaker]}>{`breaker ${breaker.replace("_", " ")}`}</Mark>
+      <Mark tone={tone}>{words}</Mark>
       {openSince !== null && (
         <>
           {" since "}

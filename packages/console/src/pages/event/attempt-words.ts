@@ -14,11 +14,11 @@ function outcomeWords(outcome: Attempt["outcome"], followUps: Attempt["followUps
     case "delivered":
       return "delivered";
     case "retryable":
-      return followUps.some(({ kind }) => kind === "dead_letter") ? "failed, given up" : "failed, tried again";
+      return followUps.some(({ kind }) => kind === "dead_letter") ? "failed for good" : "failed, tried again";
     case "permanent":
-      return "refused for good";
+      return "rejected";
     case "other":
-      return "came to what this page does not know";
+      return "unknown outcome";
   }
 }
 

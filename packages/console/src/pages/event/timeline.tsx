@@ -15,7 +15,7 @@ const STEP_WORDS: Readonly<Record<Step["what"], string>> = {
   unrouted: "not sent",
   attempt: "attempt",
   deferred: "waits",
-  dead_letter: "given up",
+  dead_letter: "failed",
 };
 
 export interface TimelineProps {

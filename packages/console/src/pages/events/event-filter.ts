@@ -7,10 +7,10 @@ type Query = Operations["GET /v1/events"]["query"];
 export type EventFilterKey = keyof Omit<Query, "limit" | "cursor">;
 
 export const EVENT_FILTERS: readonly FilterField<EventFilterKey>[] = [
-  { key: "userId", label: "User id" },
-  { key: "event", label: "Event's name" },
-  { key: "sourceId", label: "Source", named: "source" },
-  { key: "since", label: "Since", isMoment: true },
+  { key: "userId", label: "User ID", chip: "own" },
+  { key: "event", label: "Event", chip: "own" },
+  { key: "sourceId", label: "Source", chip: "own", named: "source" },
+  { key: "since", label: "Since", chip: "own", chipWords: "Time", isMoment: true },
   { key: "until", label: "Until", isMoment: true },
 ];
 

@@ -2,12 +2,14 @@
 import { useSearch } from "@tanstack/react-router";
 import type { EventPage, Operations } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
-import { Copied } from "../../elements/copied.tsx";
+import { Copied, CopiedId } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
+import type { Column } from "../../listing/column.ts";
 import { FilterBar } from "../../listing/filter-bar.tsx";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
+import { EventName, eventName } from "../../names/event-name.tsx";
 import { useNames } from "../../names/names.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { causeWords } from "../../verdict/cause.ts";
@@ -40,10 +42,11 @@ export function EventsPage() {
         what="events"
         isNamed
         idOf={({ sourceId, messageId }) => JSON.stringify([sourceId, messageId])}
-        textOf={({ type, event, messageId, sentence }) => `${type ?? ""} ${event ?? ""} ${messageId} ${sentence}`}
+        textOf={({ type, event, messageId, sentence }) => `${eventName({ type, event })} ${messageId} ${sentence}`}
         linkOf={({ messageId }) => `/events/${encodeURIComponent(messageId)}`}
         copyOf={({ messageId }) => messageId}
-        rowClass={styles["event"]}
+        columns={columnsOf(nameOf)}
+        className={styles["events"]}
         empty={
           <Empty
             action={<a href="/deliveries">Deliveries</a>}
@@ -52,33 +55,48 @@ export function EventsPage() {
             No event that fits is written down. A name and a user id are looked for whole, as they were sent.
           </Empty>
         }
-      >
-        {(event) => <EventRow event={event} nameOf={nameOf} />}
-      </PagedList>
+      />
     </>
   );
 }
 
-interface EventRowProps {
-  readonly event: Event;
-  readonly nameOf: (id: string) => string;
+function columnsOf(nameOf: (id: string) => string): readonly Column<Event>[] {
+  return [
+    {
+      ...{ key: "event", heading: "Event", narrow: "title", wholeOf: eventName },
+      cell: ({ type, event }) => <EventName type={type} event={event} />,
+    },
+    { key: "user", heading: "User", narrow: "labelled", wholeOf: userOf, cell: userOf },
+    {
+      ...{ key: "source", heading: "Source", narrow: "hidden" },
+      wholeOf: ({ sourceId }) => nameOf(sourceId),
+      cell: ({ sourceId }) => nameOf(sourceId),
+    },
+    {
+      ...{ key: "verdict", heading: "State", narrow: "line", wholeOf: ({ sentence }) => sentence },
+      cell: ({ cause, sentence }) => <Verdict cause={cause} sentence={sentence} />,
+    },
+    {
+      ...{ key: "received", heading: "Received", narrow: "side" },
+      cell: ({ receivedAt }) => (receivedAt === null ? "not known" : <Ago at={receivedAt} />),
+    },
+    {
+      ...{ key: "id", heading: "Message ID", narrow: "hidden" },
+      cell: ({ messageId }) => <CopiedId what="message id" id={messageId} />,
+    },
+  ];
 }
 
-function EventRow({ event: reported, nameOf }: EventRowProps) {
-  const { receivedAt, type, event, userKey, sourceId, cause, sentence, messageId } = reported;
+function userOf({ userKey }: Event): string {
+  return userKey ?? "";
+}
+
+function Verdict({ cause, sentence }: Pick<Event, "cause" | "sentence">) {
   const { words, tone } = causeWords(cause);
   return (
     <>
-      {receivedAt === null ? <span>time not known</span> : <MomentText at={receivedAt} />}
-      <span className={styles["what"]}>
-        {type ?? "a call"} {event}
-      </span>
+      <Mark tone={tone}>{words}</Mark>{" "}
       <span className={styles["detail"]}>
-        {userKey === null ? "" : `user ${userKey}, `}from {nameOf(sourceId)}
-      </span>
-      <Mark tone={tone}>{words}</Mark>
-      <code className={styles["detail"]}>{messageId}</code>
-      <span className={styles["sentence"]}>
         <Sentence>{sentence}</Sentence>
       </span>
     </>

@@ -48,7 +48,7 @@ function Row({ destination }: { readonly destination: Destination }) {
         <Mark tone={state === "open" ? "bad" : "waiting"}>{name}</Mark>
       </span>
       <span className={styles["what"]}>
-        {state === "open" && "breaker open, "}
+        {state === "open" && "paused by failures, "}
         <strong>{wordsOf(destination)}</strong>
         {deliversAgainSince !== null && (
           <>

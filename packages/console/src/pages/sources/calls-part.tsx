@@ -3,11 +3,14 @@ import type { EventPage, SourceCalls } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
+import { CopiedId } from "../../elements/copied.tsx";
+import type { Column } from "../../listing/column.ts";
 import { Awaited, Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
 import { toggleLive, useLiveState, usePausable } from "../../live/live.ts";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
 import { countOf, rateOf } from "../../moment/numbers.ts";
+import { EventName, eventName } from "../../names/event-name.tsx";
 import { useNaming } from "../../names/names.ts";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { shareOf } from "../../status/health-words.ts";
@@ -38,7 +41,7 @@ export interface CallsPartProps {
 export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
   const verdictOf = useVerdicts(sourceId);
   return (
-    <section className={`${styles["part"]} ${styles["calls"]}`} aria-label="Calls">
+    <section className={`${styles["part"]} ${styles["callsPart"]}`} aria-label="Calls">
       <div className={styles["head"]}>
         <h2>Calls</h2>
         <PauseButton />
@@ -58,7 +61,8 @@ export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
           messageId === undefined ? null : `/events/${encodeURIComponent(messageId)}`
         }
         copyOf={({ id, messageIds: [messageId] }) => messageId ?? id}
-        rowClass={styles["call"]}
+        columns={columnsOf(verdictOf)}
+        className={styles["calls"]}
         empty={
           <>
             <Empty command={`posthaste sources sample ${sourceId}`}>
@@ -67,38 +71,58 @@ export function CallsPart({ sourceId, writeKey }: CallsPartProps) {
             <Snippets writeKey={writeKey} />
           </>
         }
-      >
-        {(each) => <CallRow call={each} verdict={verdictOf(each.messageIds[0])} />}
-      </PagedList>
+      />
     </section>
   );
 }
 
-function CallRow({ call: reported, verdict }: { readonly call: Call; readonly verdict: Event | undefined }) {
-  const { time, what, code, status, advice, type, event, userKey, messageIds, path, bytes } = reported;
+function columnsOf(verdictOf: (messageId: string | undefined) => Event | undefined): readonly Column<Call>[] {
+  return [
+    { key: "event", heading: "Event", narrow: "title", wholeOf: callName, cell: (each) => <CallName call={each} /> },
+    { key: "user", heading: "User", narrow: "labelled", wholeOf: userOf, cell: userOf },
+    {
+      ...{ key: "state", heading: "State", narrow: "line" },
+      wholeOf: ({ advice }) => advice ?? undefined,
+      cell: (each) => <CallState call={each} verdict={verdictOf(each.messageIds[0])} />,
+    },
+    { key: "time", heading: "Received", narrow: "side", cell: ({ time }) => <Ago at={time} /> },
+    {
+      ...{ key: "id", heading: "Message ID", narrow: "hidden" },
+      cell: ({ messageIds: [id] }) => id !== undefined && <CopiedId what="message id" id={id} />,
+    },
+  ];
+}
+
+function userOf({ userKey }: Call): string {
+  return userKey ?? "";
+}
+
+function callName({ type, event, path, bytes }: Call): string {
+  if (type !== null) return eventName({ type, event });
+  return `${path ?? "request"}${bytes === null ? "" : ` ${countOf(bytes)} B`}`;
+}
+
+function CallName({ call: reported }: { readonly call: Call }) {
+  const { type, event } = reported;
+  return type === null ? callName(reported) : <EventName type={type} event={event} />;
+}
+
+function CallState({ call: reported, verdict }: { readonly call: Call; readonly verdict: Event | undefined }) {
+  const { what, code, status, advice } = reported;
+  if (what !== "taken") {
+    return (
+      <>
+        <Mark tone="bad">{[what, status, code].filter((each) => each !== null).join(" ")}</Mark>{" "}
+        <span className={styles["detail"]}>{advice}</span>
+      </>
+    );
+  }
   return (
     <>
-      <MomentText at={time} />
-      <span>
-        {type === null
-          ? `${path ?? "a request"} ${bytes === null ? "" : `${countOf(bytes)} B`}`
-          : `${type} ${event ?? ""}`}
-      </span>
-      <span className={styles["detail"]}>{userKey === null ? "" : `user ${userKey}`}</span>
-      <span>
-        {what === "taken" ? (
-          <>
-            <Mark tone={verdict === undefined ? "good" : causeWords(verdict.cause).tone}>
-              {verdict === undefined ? "taken" : causeWords(verdict.cause).words}
-            </Mark>
-            <Targets ids={verdict?.destinationIds ?? []} />
-          </>
-        ) : (
-          <Mark tone="bad">{[what, status, code].filter((each) => each !== null).join(" ")}</Mark>
-        )}
-      </span>
-      <code className={styles["detail"]}>{messageIds[0] ?? ""}</code>
-      {advice !== null && <span className={styles["advice"]}>{advice}</span>}
+      <Mark tone={verdict === undefined ? "good" : causeWords(verdict.cause).tone}>
+        {verdict === undefined ? "accepted" : causeWords(verdict.cause).words}
+      </Mark>{" "}
+      <Targets ids={verdict?.destinationIds ?? []} />
     </>
   );
 }
@@ -120,11 +144,11 @@ function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
   return (
     <>
       <p>
-        In the last hour <strong>{countOf(accepted)}</strong> taken, now <strong>{rateOf(perSecond)}/s</strong>
-        {missing === 0 ? ", none refused" : `; not taken ${shareOf(missing / (accepted + missing))}`}
+        In the last hour <strong>{countOf(accepted)}</strong> accepted, now <strong>{rateOf(perSecond)}/s</strong>
+        {missing === 0 ? ", none refused" : `; not accepted ${shareOf(missing / (accepted + missing))}`}
       </p>
       {missed.length > 0 && (
-        <ul aria-label="Not taken">
+        <ul aria-label="Not accepted">
           {missed.map(([what, { code, count, advice }]) => (
             <li key={`${what} ${code}`}>
               <Mark tone="bad">{`${what}: ${code} × ${countOf(count)}`}</Mark> {advice}
@@ -136,7 +160,7 @@ function Counts({ sourceId }: Pick<CallsPartProps, "sourceId">) {
   );
 }
 
-/** Where it went to: its first destinations by their names, and how many others. Its line is there before they are. */
+/** Its first destinations by their names, and the number of the others. */
 function Targets({ ids }: { readonly ids: readonly string[] }) {
   const { nameOf, isSettled } = useNaming();
   if (ids.length === 0 || !isSettled) return <span className={styles["targets"]} />;

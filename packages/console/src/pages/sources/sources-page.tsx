@@ -1,12 +1,15 @@
 /** Where calls come from. */
 import { useState } from "react";
+import type { Source } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { Button } from "../../elements/button.tsx";
+import { CopiedId } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { shortKey } from "../../elements/short-text.ts";
+import type { Column } from "../../listing/column.ts";
 import { Empty } from "../../listing/loaded.tsx";
 import { PagedList } from "../../listing/paged-list.tsx";
-import { MomentText } from "../../moment/moment-text.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
 import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
@@ -36,28 +39,38 @@ export function SourcesPage() {
         textOf={({ name, kind }) => `${name} ${kind}`}
         linkOf={({ id }) => `/sources/${id}`}
         copyOf={({ id }) => id}
-        rowClass={styles["source"]}
+        columns={COLUMNS}
+        className={styles["sources"]}
         empty={
           <Empty action={create} command="posthaste sources create --name 'My website' --kind web">
             There is no source yet: a website, an app or a server that sends calls.
           </Empty>
         }
-      >
-        {({ name, kind, enabled, writeKey, createdAt }) => (
-          <>
-            <strong>{name}</strong>
-            <span>{kind}</span>
-            <Mark tone={enabled ? "good" : "off"}>{enabled ? "on" : "off"}</Mark>
-            <span className={styles["detail"]}>
-              key <code>{shortKey(writeKey)}</code>
-            </span>
-            <span className={styles["detail"]}>
-              since <MomentText at={createdAt} />
-            </span>
-          </>
-        )}
-      </PagedList>
+      />
       {isMaking && <NewSourceDialog onClose={() => setMaking(false)} />}
     </>
   );
 }
+
+const COLUMNS: readonly Column<Source>[] = [
+  {
+    ...{ key: "name", heading: "Name", narrow: "title", wholeOf: ({ name }: Source) => name },
+    cell: ({ name }) => <strong>{name}</strong>,
+  },
+  { key: "kind", heading: "Kind", narrow: "labelled", cell: ({ kind }) => kind },
+  {
+    ...{ key: "state", heading: "State", narrow: "side" },
+    cell: ({ enabled }) => <Mark tone={enabled ? "good" : "off"}>{enabled ? "on" : "off"}</Mark>,
+  },
+  {
+    key: "writeKey",
+    heading: "Write key",
+    narrow: "labelled",
+    cell: ({ writeKey }) => <code>{shortKey(writeKey)}</code>,
+  },
+  { key: "created", heading: "Created", narrow: "labelled", cell: ({ createdAt }) => <Ago at={createdAt} /> },
+  {
+    ...{ key: "id", heading: "ID", narrow: "hidden" },
+    cell: ({ id }) => <CopiedId what="source id" id={id} />,
+  },
+];
