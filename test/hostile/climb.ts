@@ -1,11 +1,12 @@
 /**
- * A search for the dearest stream: most are streams of the last finds with some choices made anew, the others are drawn
- * afresh. From the same seed, and with the same costs, it tries the same streams.
+ * A search for the dearest stream: some are an ordinary message with some choices drawn, some are drawn whole, and the
+ * others are streams of the last finds with some choices made anew. From the same seed, and with the same costs, it
+ * tries the same streams.
  */
 import { type Choose, createChoose } from "@posthaste/testkit/random";
 import fc from "fast-check";
 import { BOUNDS, type Cost, partOfBounds } from "./door.ts";
-import { GENES, type Stream, streams } from "./stream.ts";
+import { GENES, ORDINARY, type Stream, streams } from "./stream.ts";
 
 export interface Found {
   readonly stream: Stream;
@@ -22,8 +23,11 @@ export interface ClimbOptions {
 
 /** How many finds streams are made of. */
 const POOL = 6;
-/** Of ten streams so many are drawn afresh. */
-const FRESH = 6;
+/** Of ten streams so many are drawn afresh, and of ten of these so many begin with the ordinary message. */
+const FRESH = 7;
+const NEARLY_ORDINARY = 5;
+/** The most choices that are drawn for an ordinary message, beside head and connections. */
+const MOST_DRAWN = 8;
 /** How often a find beyond a bound is measured, since a busy machine is slow now and then. */
 const CAREFUL = 3;
 
@@ -59,16 +63,29 @@ function lessOf(left: Cost, right: Cost): Cost {
 
 function nextStream(dearest: readonly Found[], random: Choose): Stream {
   const parent = dearest[random(dearest.length)]?.stream;
-  if (parent === undefined || random(10) < FRESH) return draw(streams, random);
+  if (parent === undefined || random(10) < FRESH) return freshStream(random);
   const other = dearest[random(dearest.length)]?.stream ?? parent;
-  const genes = Object.keys(GENES) as (keyof Stream)[];
   let child = parent;
   for (let change = 0; change <= random(4); change++) {
-    const gene = genes[random(genes.length)] ?? "head";
-    const value = random(3) === 0 ? other[gene] : draw(GENES[gene] as fc.Arbitrary<unknown>, random);
-    child = { ...child, [gene]: value };
+    const gene = anyGene(random);
+    child = { ...child, [gene]: random(3) === 0 ? other[gene] : draw<unknown>(GENES[gene], random) };
   }
   return child;
+}
+
+function freshStream(random: Choose): Stream {
+  if (random(10) >= NEARLY_ORDINARY) return draw(streams, random);
+  let stream = { ...ORDINARY, head: draw(GENES.head, random), connections: draw(GENES.connections, random) };
+  for (let drawn = random(MOST_DRAWN); drawn >= 0; drawn--) {
+    const gene = anyGene(random);
+    stream = { ...stream, [gene]: draw<unknown>(GENES[gene], random) };
+  }
+  return stream;
+}
+
+function anyGene(random: Choose): keyof Stream {
+  const genes = Object.keys(GENES) as (keyof Stream)[];
+  return genes[random(genes.length)] ?? "head";
 }
 
 function draw<T>(arbitrary: fc.Arbitrary<T>, random: Choose): T {

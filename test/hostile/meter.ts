@@ -7,6 +7,9 @@
  * - A find that seems to be beyond a bound is measured beside the neighbour alone at that moment: others may load the
  *   machine.
  * - A process that holds much after a stream is started anew before the next, so no stream is taken for another.
+ * - The neighbour's p99 alone is the least that was seen, also beside a stream: nothing makes it less than alone. Its
+ *   first seconds run cold code, the brokers' too.
+ * - A stream that costs next to nothing in its first half second is not played on.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { mainThreadMs, processCpuMs, processRssBytes } from "../load/figures/process-cpu.ts";
@@ -15,8 +18,11 @@ import type { Stream } from "./stream.ts";
 
 const ASKED_EVERY_MS = 10;
 const PLAYED_MS = 1_500;
+const FIRST_MS = 500;
+/** Below these costs in its first time a stream is cheap: a part of a processor, megabytes, and times alone. */
+const CHEAP = { processor: 0.1, grownMb: 10, slower: 2 } as const;
 const ALONE_MS = 1_000;
-/** How often the neighbour is measured alone; the least p99 counts, since its first exchanges run cold code. */
+/** How often the neighbour is measured alone, before a first stream. */
 const ALONE_TIMES = 4;
 const LOOKED_EVERY_MS = 50;
 /** No answer counts as one that took so long. */
@@ -35,7 +41,14 @@ export interface Meter {
 
 interface Seen {
   readonly waitsMs: number[];
+  asked: number;
   refused: number;
+}
+
+interface Alone {
+  readonly p99Ms: number;
+  readonly residentMb: number;
+  readonly processor: number;
 }
 
 export async function startMeter(door: Door): Promise<Meter> {
@@ -47,27 +60,32 @@ export async function startMeter(door: Door): Promise<Meter> {
     measure: async (stream, isAgain) => {
       if (residentMb(door.pid()) > alone.residentMb + STARTED_ANEW_ABOVE_MB) {
         await door.restart();
-        alone = await measureAlone(door);
+        alone = await measureAlone(door, alone.p99Ms);
       }
-      const nowMs = isAgain ? p99((await ask(door, ALONE_MS)).waitsMs) : 0;
-      return measureStream(door, stream, { ...alone, p99Ms: Math.max(alone.p99Ms, nowMs) });
+      const nowMs = isAgain ? Math.max(LEAST_P99_MS, p99((await ask(door, ALONE_MS)).waitsMs)) : alone.p99Ms;
+      const cost = await measureStream(door, stream, { ...alone, p99Ms: nowMs });
+      const besideMs = Math.max(LEAST_P99_MS, cost.slower * nowMs);
+      alone = { ...alone, p99Ms: Math.min(alone.p99Ms, nowMs, besideMs) };
+      return cost;
     },
   };
 }
 
-async function measureAlone(door: Door): Promise<{ p99Ms: number; residentMb: number; processor: number }> {
+/** `knownMs`: the least p99 of an earlier process; a new one that comes to it is measured no longer. */
+async function measureAlone(door: Door, knownMs = 0): Promise<Alone> {
   let [least, processor] = [Number.POSITIVE_INFINITY, 0];
-  for (let time = 0; time < ALONE_TIMES; time++) {
+  for (let time = 0; time < ALONE_TIMES && least > knownMs; time++) {
     const [before, startedMs] = [orNone(processCpuMs, door.pid()), performance.now()];
     const seen = await ask(door, ALONE_MS);
     if (seen.refused > 0) throw new Error(`${door.name}: the neighbour is refused alone`);
     processor = (orNone(processCpuMs, door.pid()) - before) / (performance.now() - startedMs);
     least = Math.min(least, p99(seen.waitsMs));
   }
-  return { p99Ms: Math.max(LEAST_P99_MS, least), residentMb: residentMb(door.pid()), processor };
+  const p99Ms = Math.max(LEAST_P99_MS, knownMs > 0 ? Math.min(knownMs, least) : least);
+  return { p99Ms, residentMb: residentMb(door.pid()), processor };
 }
 
-async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnType<typeof measureAlone>>) {
+async function measureStream(door: Door, stream: Stream, alone: Alone) {
   const pid = door.pid();
   const startMb = residentMb(pid);
   let mostMb = startMb;
@@ -76,9 +94,15 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
   }, LOOKED_EVERY_MS);
   const playing = await door.play(stream);
   const [before, startedMs] = [orNone(processCpuMs, pid), performance.now()];
-  const seen = await ask(door, PLAYED_MS);
+  const processorNow = () => (orNone(processCpuMs, pid) - before) / (performance.now() - startedMs) - alone.processor;
+  const seen = await ask(door, PLAYED_MS, ({ waitsMs, asked, refused }) => {
+    if (performance.now() - startedMs < FIRST_MS || refused > 0) return true;
+    const openForMs = (asked - waitsMs.length) * ASKED_EVERY_MS;
+    const isQuick = Math.max(openForMs, ...waitsMs) < CHEAP.slower * Math.max(alone.p99Ms, ASKED_EVERY_MS);
+    return !isQuick || processorNow() > CHEAP.processor || mostMb - startMb > CHEAP.grownMb;
+  });
   const forMs = performance.now() - startedMs;
-  const processor = (orNone(processCpuMs, pid) - before) / forMs - alone.processor;
+  const processor = processorNow();
   const { bytes, connections } = await playing.stop();
   const recoveryS = await recovery(door, alone.p99Ms);
   clearInterval(looking);
@@ -94,12 +118,12 @@ async function measureStream(door: Door, stream: Stream, alone: Awaited<ReturnTy
   };
 }
 
-/** Asks for so long; resolves when each was answered, or waited for long enough. */
-async function ask(door: Door, forMs: number): Promise<Seen> {
-  const seen: Seen = { waitsMs: [], refused: 0 };
+/** Asks for so long, or until `goesOn` is false; resolves when each was answered, or waited for long enough. */
+async function ask(door: Door, forMs: number, goesOn: (seen: Seen) => boolean = () => true): Promise<Seen> {
+  const seen: Seen = { waitsMs: [], asked: 0, refused: 0 };
   const asked: Promise<void>[] = [];
   const endMs = performance.now() + forMs;
-  while (performance.now() < endMs) {
+  while (performance.now() < endMs && goesOn(seen)) {
     asked.push(exchange(door, seen));
     await pause(ASKED_EVERY_MS);
   }
@@ -108,6 +132,7 @@ async function ask(door: Door, forMs: number): Promise<Seen> {
 }
 
 async function exchange(door: Door, seen: Seen): Promise<void> {
+  seen.asked += 1;
   const waited = startWait(door);
   const late = new AbortController();
   const tooLong = pause(LONGEST_WAIT_MS, true, { signal: late.signal, ref: false }).catch(() => true);
@@ -143,7 +168,7 @@ async function recovery(door: Door, p99Ms: number): Promise<number> {
   const endMs = performance.now() + LONGEST_WAIT_MS;
   let waitedMs = 0;
   for (let quick = 0; quick < QUICK_IN_A_ROW && performance.now() < endMs; ) {
-    const seen: Seen = { waitsMs: [], refused: 0 };
+    const seen: Seen = { waitsMs: [], asked: 0, refused: 0 };
     await exchange(door, seen);
     const [waitMs = 0] = seen.waitsMs;
     waitedMs += waitMs;

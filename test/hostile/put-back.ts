@@ -30,6 +30,11 @@ export const FAULTS: Readonly<Record<string, { readonly door: string; readonly c
         from: "return this.parts === 0 || (length >= KEPT_BYTES && length > this.#free());",
         to: "return this.parts === 0 || length > this.#free();",
       },
+      {
+        file: "services/ingest/src/body/gathered-bytes.ts",
+        from: "const OBJECT_BYTES = 480;",
+        to: "const OBJECT_BYTES = 0;",
+      },
     ],
   },
   "bodies-of-strangers": {
@@ -66,6 +71,10 @@ export const FAULTS: Readonly<Record<string, { readonly door: string; readonly c
         from: "export const PIECE_BYTES = 4 * 1024;",
         to: "export const PIECE_BYTES = 64 * 1024;",
       },
+      ...["const HEAD_LINES = 256;", "const FRAMING_BYTES = 2 * PIECE_BYTES;"].map((from) => ({
+        ...{ file: "packages/webhook/src/answer-budget.ts", from },
+        to: from.replace(/= .*;/, "= Number.POSITIVE_INFINITY;"),
+      })),
     ],
   },
 };

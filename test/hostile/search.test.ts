@@ -43,6 +43,30 @@ describe("the search for dear streams", () => {
     expect(runs[1]?.tried).not.toEqual(runs[0]?.tried);
   });
 
+  it("finds what a long body, a pause, a slow writer or a missing end would hide, in some tens of tries", async () => {
+    /** As if endless trailers were dear, where they come at all. */
+    const trailers = async (stream: Stream): Promise<Cost> => {
+      const { framing, trailerLines, ends, bodyBytes, pieceBytes, extensionBytes } = stream;
+      const beforeBytes = stream.interim * 28 + bodyBytes * (1 + (5 + extensionBytes) / pieceBytes);
+      const isPlayed = stream.pauseMs === 0 && stream.writeBytes > 1_500 && stream.leavesAfterMs >= 100;
+      const isDear = framing === "chunked" && ends && trailerLines > 500 && isPlayed && beforeBytes < 1e6;
+      return { ...CHEAP, processor: (stream.head % 10) / 100, slower: isDear ? 10 : 1 };
+    };
+    let tries = 0;
+    const seeds = Array.from({ length: 20 }, (_, seed) => seed);
+    for (const seed of seeds) {
+      let isFound = false;
+      await climb({
+        ...{ seed, measure: trailers, goesOn: () => !isFound },
+        onTried: ({ cost }) => {
+          tries += 1;
+          isFound = partOfBounds(cost) > 1;
+        },
+      });
+    }
+    expect(tries / seeds.length).toBeLessThan(60);
+  });
+
   it("measures what is beyond a bound again, and takes the least", async () => {
     let times = 0;
     const slow = async (): Promise<Cost> => ({ ...CHEAP, slower: ++times === 1 ? 100 : 1 });

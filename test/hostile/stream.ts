@@ -59,6 +59,13 @@ export const GENES: { readonly [Gene in keyof Stream]: fc.Arbitrary<Stream[Gene]
 
 export const streams: fc.Arbitrary<Stream> = fc.record(GENES);
 
+/** The message of an honest sender. One that differs from it in few choices has none that hides another. */
+export const ORDINARY: Stream = {
+  ...{ head: 0, connections: 28, framing: "chunked", pieceBytes: 60_000, extensionBytes: 0, headerLines: 0 },
+  ...{ headerBytes: 10, interim: 0, bodyBytes: 33_000, filler: "letters", trailerLines: 0, messages: 1, ends: true },
+  ...{ reads: "at once", writeBytes: 65_000, pauseMs: 0, leavesAfterMs: 60_000 },
+};
+
 const GZIP_OF_BRACES = gzipSync(`{"batch":[${"{},".repeat(160_000)}{}]}`);
 
 /** About the bytes of a chunk beside its content. */
