@@ -2,7 +2,8 @@
  * Bounds the connections of a server, and with them the resources that clients can hold which send requests without
  * reading the answers, or do nothing at all.
  *
- * Owns: for each connection with open requests, those requests, and since when the oldest of them is served.
+ * Owns: for each connection with open requests, those requests, and since when the oldest of them is served; the
+ *     connections without one, the longest idle first.
  * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests, or as many in one read, which
  *      may be answered as they come and hold up all other connections: no client that we know of sends a second
  *      request before the answer to the first. The one too many still reaches the server's other listeners,
@@ -12,8 +13,9 @@
  *      when the request before it is over.
  * SL3  The server cuts off a connection on which nothing moves for `idleMs`. Between two requests the server's own
  *      keep-alive ends it.
- * SL4  At most `maxConnections` connections are open. After `maxRequests` requests on one, the client must open
- *      another.
+ * SL4  At most `maxConnections` connections are open. For one more the server closes the connection that has been idle
+ *      longest, so that nobody keeps others out by connections on which nothing is asked. After `maxRequests` requests
+ *      on one, the client must open another.
  * SL5  SL2 and SL3 do not bound a request for which its handler called `letLast`: that handler bounds it. While it
  *      waits behind others on its connection, SL2 and SL3 bound the connection for the others' sake.
  * SL6  A connection whose body is cut too small (wire-pieces.ts), or whose head has too many lines (header-lines.ts),
@@ -74,13 +76,24 @@ function refuse(server: Server, socket: Socket, error: Error | null): void {
 /** Bounds a server's connections until the server closes. */
 export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCKET_LIMITS): LimitedSockets {
   const open = new Map<Socket, Open>();
+  const idle = new Set<Socket>();
+  let connections = 0;
   const lasting = new WeakSet<IncomingMessage>();
   const mayLast = ([oldest]: readonly IncomingMessage[]) => oldest !== undefined && lasting.has(oldest);
-  server.maxConnections = limits.maxConnections;
+  // One more, for which another makes room.
+  server.maxConnections = limits.maxConnections + 1;
   server.maxRequestsPerSocket = limits.maxRequests;
   server.setTimeout(limits.idleMs);
 
   server.on("connection", (socket: Socket) => {
+    connections += 1;
+    const [longestIdle = socket] = idle;
+    if (connections > limits.maxConnections) longestIdle.destroy();
+    idle.add(socket);
+    socket.once("close", () => {
+      connections -= 1;
+      idle.delete(socket);
+    });
     boundHeaderLines(socket, () => refuse(server, socket, open.has(socket) ? null : new TooManyHeaderLinesError()));
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
@@ -88,6 +101,7 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
     if (socket.destroyed) return;
     const of = open.get(socket) ?? { requests: [], sinceMs: performance.now() };
     open.set(socket, of);
+    idle.delete(socket);
     of.requests.push(request);
     if (mayLast(of.requests)) socket.setTimeout(0);
     response.once("close", () => {
@@ -97,7 +111,9 @@ export function limitSockets(server: Server, limits: SocketLimits = DEFAULT_SOCK
       if (canLast !== couldLast) socket.setTimeout(canLast ? 0 : limits.idleMs);
       // The connection's other requests waited behind this one, so their time begins now (SL2).
       of.sinceMs = performance.now();
-      if (of.requests.length === 0) open.delete(socket);
+      if (of.requests.length > 0) return;
+      open.delete(socket);
+      if (!socket.destroyed) idle.add(socket);
     });
     const ofRead = countPieces(request, () => {
       const mayAnswer = of.requests[0] === request && !response.headersSent;

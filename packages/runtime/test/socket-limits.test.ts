@@ -93,6 +93,27 @@ it("SL1: lets as many requests as anybody has at once be answered", async () => 
   await answered;
 });
 
+it("SL4: the connection that has been idle longest makes room, and none on which something is asked", async () => {
+  const asked: ServerResponse[] = [];
+  await start((_request, response) => asked.push(response), { maxConnections: 3 });
+  const [busy, first, second] = [await open(), await open(), await open()];
+  busy.write(GET);
+  await vi.waitFor(() => expect(asked).toHaveLength(1), PATIENCE_MS);
+  // It has been idle since its answer only.
+  first.write(GET);
+  await vi.waitFor(() => expect(asked).toHaveLength(2), PATIENCE_MS);
+  const answered = once(first, "data");
+  asked[1]?.end("x");
+  await answered;
+  const closed: Socket[] = [];
+  for (const socket of [busy, first, second]) socket.resume().once("close", () => closed.push(socket));
+  await open();
+  await vi.waitFor(() => expect(closed).toEqual([second]), PATIENCE_MS);
+  await open();
+  await vi.waitFor(() => expect(closed).toEqual([second, first]), PATIENCE_MS);
+  await eventuallyOpen(3);
+});
+
 it("SL2: cuts off who does not read an answer to its end", async () => {
   await start((_request, response) => response.end(Buffer.alloc(20_000_000)), { exchangeMs: 200 });
   const socket = await open();
@@ -250,17 +271,18 @@ it("SL3: cuts off a connection on which nothing moves", async () => {
 });
 
 it("SL4: has so many connections and no more, each for so many requests", async () => {
-  await start((_request, response) => response.end("x"), { maxConnections: 2, maxRequests: 1 });
-  const socket = await open();
-  await open();
-  await eventuallyOpen(2);
-  await open();
+  const asked: ServerResponse[] = [];
+  await start((_request, response) => asked.push(response), { maxConnections: 2, maxRequests: 1 });
+  const [socket, other] = [await open(), await open()];
+  for (const each of [socket, other]) each.write(GET);
+  await vi.waitFor(() => expect(asked).toHaveLength(2), PATIENCE_MS);
+  await once((await open()).resume(), "close");
   await eventuallyOpen(2);
   let received = "";
   socket.on("data", (chunk: Buffer) => {
     received += chunk.toString();
   });
-  socket.write(GET);
+  for (const response of asked) response.end("x");
   await vi.waitFor(() => expect(received).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/), PATIENCE_MS);
   socket.write(GET);
   await vi.waitFor(() => expect(received).toContain("HTTP/1.1 503 "), PATIENCE_MS);
