@@ -201,7 +201,12 @@ export const INGEST = [
     ["any number of requests in a read", "Math.max(of.requests.length, ofRead)", "of.requests.length"],
     ["an exchange may last for ever", "if (sinceMs < latestMs && !mayLast(requests)) socket.destroy();", "{}"],
     ["an idle connection stays", "server.setTimeout(limits.idleMs);", ""],
-    ["any number of connections", "server.maxConnections = limits.maxConnections;", ""],
+    ["any number of connections", "if (connections > limits.maxConnections) longestIdle.destroy();", ""],
+    [
+      "a connection that is asked is closed for another",
+      "    idle.delete(socket);\n    of.requests",
+      "    of.requests",
+    ],
     ["any number of requests a connection", "server.maxRequestsPerSocket = limits.maxRequests;", ""],
   ].map(([damage, from, to]) => ({
     ...{ damage: `sockets: ${damage}`, file: "packages/runtime/src/socket-limits.ts", from, to },
@@ -282,6 +287,21 @@ export const INGEST = [
   ].map(([damage, from, to]) => ({
     ...{ damage: `an answer for all: ${damage}`, file: "packages/runtime/src/shared-answer.ts", from, to },
     tests: ["packages/runtime/src/shared-answer.test.ts"],
+  })),
+  ...[
+    ["any number in a turn", "if (left > 0 && waiting.size === 0) {", "if (waiting.size === 0) {"],
+    ["an address at a time", "      waiting.delete(address);\n      const next", "      const next"],
+    ["one that was cut off is handed on", "if (request.socket.destroyed) return;", ""],
+  ].map(([damage, from, to]) => ({
+    ...{ damage: `requests in turns: ${damage}`, file: "packages/runtime/src/request-turns.ts", from, to },
+    tests: ["packages/runtime/src/request-turns.test.ts"],
+  })),
+  ...[
+    ["control's", "packages/http-kit/src/server.ts", "inTurns(handler)", "handler"],
+    ["the admin ports'", "packages/runtime/src/admin-server.ts", "inTurns(serve)", "serve"],
+  ].map(([whose, file, from, to]) => ({
+    ...{ damage: `${whose} requests come all in one turn`, file, from, to },
+    tests: [file.replace(".ts", ".test.ts")],
   })),
   {
     damage: "a page of metrics is one piece of work",

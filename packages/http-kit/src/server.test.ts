@@ -1,6 +1,7 @@
 import { type AddressInfo, connect } from "node:net";
 import { PosthasteError } from "@posthaste/core/errors";
 import { type Log, SILENT_LOG } from "@posthaste/core/log";
+import { PER_TURN } from "@posthaste/runtime/request-turns";
 import type { FastifyInstance } from "fastify";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
@@ -178,13 +179,18 @@ describe("a connection", () => {
 
   /** A connection that sends so many requests at once, of which none is answered, and how many are begun. */
   async function sendAtOnce(requests: number) {
-    const sent = { begun: 0, isCutOff: false };
+    const sent = { begun: 0, begunInTurn: 0, isCutOff: false };
     serve(() => {
       sent.begun++;
       return new Promise(() => {});
     });
     await server.listen({ host: "127.0.0.1", port: 0 });
     const { port } = server.server.address() as AddressInfo;
+    server.server.prependOnceListener("request", () => {
+      setImmediate(() => {
+        sent.begunInTurn = sent.begun;
+      });
+    });
     const socket = connect(port, "127.0.0.1", () => socket.write(GET_THING.repeat(requests)));
     socket.on("error", () => {});
     socket.once("close", () => {
@@ -197,6 +203,12 @@ describe("a connection", () => {
     const sent = await sendAtOnce(16);
     await expect.poll(() => sent.begun, { timeout: 30_000 }).toBe(16);
     expect(sent.isCutOff).toBe(false);
+  });
+
+  it("has few of the requests of a read begun in one turn of the event loop (RT1 of request-turns.ts)", async () => {
+    const sent = await sendAtOnce(16);
+    await expect.poll(() => sent.begun, { timeout: 30_000 }).toBe(16);
+    expect(sent.begunInTurn).toBe(PER_TURN);
   });
 
   it("is cut off when it has seventeen", async () => {

@@ -1,6 +1,8 @@
 /** Control's HTTP server: routes behind a token, problems as problem+json, `/openapi.json`, `/readyz`, `/healthz`. */
+import { createServer as createHttpServer } from "node:http";
 import type { Log } from "@posthaste/core/log";
 import { isReady, type Readiness } from "@posthaste/runtime/admin-server";
+import { inTurns } from "@posthaste/runtime/request-turns";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Callers } from "./caller.ts";
@@ -19,8 +21,18 @@ import { createBodyWords, letGo, readUploads } from "./uploads.ts";
 /** How soon a caller of `/readyz` that is not ready may ask again, in seconds. */
 const READY_AGAIN_SECONDS = 1;
 
+/** How long a connection may be idle between two requests, in ms. */
+const KEEP_ALIVE_MS = 72_000;
+
 /** The most characters of a path parameter, such as a user id: Node takes no longer request head than that. */
 const MAX_PARAM_LENGTH = 16_384;
+
+const SERVER_OPTIONS = {
+  headersTimeout: REQUEST_TIMEOUT_MS,
+  // Node's own timeout would hold for uploads too, which may take their time: `boundBody` bounds every other request.
+  requestTimeout: 0,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+};
 
 /** Web pages that are served beside the routes. */
 export interface ServedPages {
@@ -61,9 +73,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   };
   const server = fastify({
     bodyLimit: MAX_STRANGER_BODY_BYTES,
-    // Node's own timeout would hold for uploads too, which may take their time: `boundBody` bounds every other request.
-    requestTimeout: 0,
-    http: { headersTimeout: REQUEST_TIMEOUT_MS },
+    serverFactory: (handler) => createHttpServer(SERVER_OPTIONS, inTurns(handler)),
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PARAM_LENGTH },
@@ -117,10 +127,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
 /** Serves the paths that need no token. */
 function serveOpenPaths(server: FastifyInstance, options: ServerOptions): void {
   const { routes, callers, version, examples, readiness, information } = options;
-  let document: string | undefined;
+  let document: Buffer | undefined;
   server.get("/openapi.json", (_, reply) => {
     // Made for the first who asks: it takes longer than all else of a server that starts.
-    document ??= JSON.stringify(openApiDocument(routes, { version, needs: callers.needs, examples }));
+    document ??= Buffer.from(JSON.stringify(openApiDocument(routes, { version, needs: callers.needs, examples })));
     return reply.header("content-type", "application/json").send(document);
   });
   server.get("/healthz", (_, reply) => reply.send("ok\n"));

@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { Counter, Gauge, Registry } from "prom-client";
 import { afterEach, expect, it, vi } from "vitest";
 import { type AdminServer, type Readiness, startAdminServer, VERSION_HEADER } from "./admin-server.ts";
+import { PER_TURN } from "./request-turns.ts";
 
 let server: AdminServer | undefined;
 
@@ -47,6 +49,30 @@ it("answers /readyz?own without the checks of other services", async () => {
   const answer = await fetch(`${url}/readyz?own`);
   expect([answer.status, await answer.json()]).toEqual([200, { ready: true, checks: { tables: true } }]);
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
+});
+
+it("begins few of the requests that come at once in one turn of the event loop (RT1 of request-turns.ts)", async () => {
+  let begun = 0;
+  const { port } = new URL(
+    await start(() => {
+      begun += 1;
+      return {};
+    }),
+  );
+  const sockets = Array.from({ length: 2 * PER_TURN }, () => connect(Number(port), "127.0.0.1"));
+  const ask = () => {
+    for (const socket of sockets) socket.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+  };
+  ask();
+  await Promise.all(sockets.map((socket) => once(socket, "data")));
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  ask();
+  await turn();
+  // What was written is read before this turn ends, and later turns come after it.
+  await turn();
+  expect(begun - sockets.length).toBeLessThanOrEqual(PER_TURN);
+  await vi.waitFor(() => expect(begun).toBe(2 * sockets.length), 30_000);
+  for (const socket of sockets) socket.destroy();
 });
 
 it("answers 500 with the reason when readiness itself throws", async () => {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Registry } from "prom-client";
 import { gaugeRender, renderMetrics } from "./metrics-page.ts";
+import { inTurns } from "./request-turns.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
@@ -54,13 +55,14 @@ export interface AdminServer {
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const onRendered = gaugeRender(options.registry);
   const page = new SharedAnswer({ make: () => renderMetrics({ registry: options.registry, onRendered }) });
-  const server = createServer(HEAD_LIMITS, (request, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (isCutOff(request)) return;
     answer({ ...options, page }, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
       response.end(`${String(error)}\n`);
     });
-  });
+  };
+  const server = createServer(HEAD_LIMITS, inTurns(serve));
   limitSockets(server, ADMIN_SOCKET_LIMITS);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
