@@ -1,7 +1,8 @@
 /**
  * npm run bench:delivery -- [--short] [--only=throughput|isolation|answers|waiting|destinations]: delivery's cost
  * beside the bare loop, the effect of sick destinations and of hostile answers on healthy ones, the cost of a million
- * waiting records and of ten thousand destinations. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose
+ * waiting records and of ten thousand destinations. `--answer=NAME`, which may come more than once, leaves the other
+ * hostile answers out. Ratios in one run, for docs/benchmarks.md. Needs Linux, whose
  * `/proc` tells a process's CPU time and memory.
  */
 import { setUpForBenchmark } from "@posthaste/tooling/kafka-global-setup";
@@ -28,6 +29,7 @@ const BARE_REQUESTS = 40_000;
 
 const short = process.argv.includes("--short");
 const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length);
+const answers = process.argv.flatMap((argument) => argument.match(/^--answer=(.*)/)?.[1] ?? []);
 const rounds = short ? 1 : 5;
 const count = short ? 100_000 : 300_000;
 const chosen = Object.entries(PARTS).filter(([name]) => only === undefined || only === name);
@@ -92,6 +94,7 @@ async function printAnswers(): Promise<void> {
   );
   console.log("|---|---|---|---|---|---|---|---|---|---|---|");
   for (const name of [null, ...HOSTILE_NAMES]) {
+    if (answers.length > 0 && !answers.includes(name ?? "200")) continue;
     const { alone, beside, p99Times, peakMb, cpuMs, untilOpen } = await measureHostile(name, options);
     const cells = [
       name ?? "200",

@@ -36,6 +36,7 @@ export const HOSTILE_ANSWERS = {
   "slow head": { start: "HTTP/1.1 200 OK\r\nA: ", endless: "x", pauseMs: DRIP_MS },
   "slow body": { start: "HTTP/1.1 200 OK\r\nContent-Length: 9000000000\r\n\r\n", endless: "x", pauseMs: DRIP_MS },
   "many header lines": { start: `HTTP/1.1 200 OK\r\n${repeated("a:b\r\n", MANY_LINES_BYTES)}\r\n`, endless: null },
+  "200, then closed": { start: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", endless: null },
   "dear within its budget": {
     start: [
       ...["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n", repeated("a:b\r\n", DEAR_LINES_BYTES), "\r\n"],
