@@ -8,14 +8,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ServiceName } from "@posthaste/local-stack/services";
 import type { Installation } from "../e2e/installation.ts";
+import { ANSWER_HEADS, PLAIN_ANSWER } from "./answers.ts";
 import type { Door } from "./door.ts";
 import { startPlayer } from "./player.ts";
-import type { Stream } from "./stream.ts";
-
-const HEADS: readonly string[] = [
-  ...["200 OK", "200 OK", "204 No Content", "301 Moved", "400 Bad Request", "503 Unavailable"],
-  ...["101 Switching Protocols", "102 Processing", "103 Early Hints", "100 Continue", "999 Odd"],
-].map((status) => `HTTP/1.1 ${status}`);
 
 interface Track {
   readonly writeKey: string;
@@ -60,7 +55,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
       // A change of the destination closes its breaker: each stream begins with a receiver of which nothing is known.
       const urls = [{ url: `http://127.0.0.1:${stranger.port}/${events}` }];
       await control.call("PATCH", `/v1/destinations/${hostile.id}`, { settings: { urls } });
-      stranger.play({ heads: HEADS, stream });
+      stranger.play({ heads: ANSWER_HEADS, stream });
       const sending = setInterval(() => {
         events += 1;
         void track({ writeKey: hostile.writeKey, messageId: `hostile-${events}` }).catch(() => false);
@@ -69,7 +64,7 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
         stop: async () => {
           clearInterval(sending);
           const played = await stranger.rest();
-          stranger.play({ heads: HEADS, stream: QUIET });
+          stranger.play({ heads: ANSWER_HEADS, stream: PLAIN_ANSWER });
           return played;
         },
       };
@@ -89,10 +84,3 @@ export async function deliveryDoor({ control, system }: Installation): Promise<D
     },
   };
 }
-
-/** The receiver's answer between two streams: a plain 200. */
-const QUIET: Stream = {
-  ...{ head: 0, connections: 1, framing: "length", pieceBytes: 1, extensionBytes: 0, headerLines: 0, headerBytes: 1 },
-  ...{ interim: 0, bodyBytes: 0, filler: "letters", trailerLines: 0, messages: 1, ends: true, reads: "at once" },
-  ...{ writeBytes: 1_500, pauseMs: 0, leavesAfterMs: 60_000 },
-};

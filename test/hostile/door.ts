@@ -14,6 +14,8 @@ export interface Door {
   readonly honest: () => Promise<boolean>;
   /** Starts the process anew. */
   readonly restart: () => Promise<void>;
+  /** Ends the door's own processes, where it has any. */
+  readonly close?: () => Promise<void>;
 }
 
 export interface Cost {

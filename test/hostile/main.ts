@@ -12,6 +12,7 @@ import { deliveryDoor } from "./delivery-door.ts";
 import { BOUNDS, type Cost, type Door, partOfBounds } from "./door.ts";
 import { type Meter, startMeter } from "./meter.ts";
 import { putBack } from "./put-back.ts";
+import { registryAtStartDoor, registryDoor } from "./registry-door.ts";
 import { exportsDoor, serverDoors } from "./server-doors.ts";
 import type { Stream } from "./stream.ts";
 
@@ -69,25 +70,36 @@ async function search(door: Door): Promise<boolean> {
   return beyond === 0;
 }
 
+/** Returns whether all kept to the bounds. */
+async function measureEach(door: Door, streams: readonly string[]): Promise<boolean> {
+  const meter = await startMeter(door);
+  console.log(aloneWords(door, meter));
+  let isWithin = true;
+  for (const stream of streams) {
+    const cost = await meter.measure(JSON.parse(stream) as Stream, true);
+    console.log(`${door.name}: ${words(cost)}: ${stream}`);
+    isWithin &&= partOfBounds(cost) <= 1;
+  }
+  return isWithin;
+}
+
 const faulty = values["put-back"] === undefined ? undefined : [putBack(values["put-back"])];
 const installation = await startInstallation({ longLived: true, settings: { POSTHASTE_LOG_LEVEL: "error" } });
 try {
   const ports = await serverDoors(installation);
-  const others = { delivery: deliveryDoor, exports: exportsDoor };
+  const clients = { "registry-at-start": registryAtStartDoor, registry: registryDoor };
+  const others = { delivery: deliveryDoor, exports: exportsDoor, ...clients };
   const names = [...ports.keys(), ...Object.keys(others)];
   console.log(`${values.minutes} minutes a door from seed ${seed}; doors: ${names.join(", ")}`);
   for (const name of values.door ?? faulty ?? names) {
     const door = ports.get(name) ?? (await others[name as keyof typeof others]?.(installation));
     if (door === undefined) throw new Error(`there is no door ${name}`);
-    if (values.stream !== undefined) {
-      const meter = await startMeter(door);
-      console.log(aloneWords(door, meter));
-      for (const stream of values.stream) {
-        const cost = await meter.measure(JSON.parse(stream) as Stream, true);
-        console.log(`${name}: ${words(cost)}: ${stream}`);
-        if (partOfBounds(cost) > 1) process.exitCode = 1;
-      }
-    } else if (!(await search(door))) process.exitCode = 1;
+    try {
+      if (!(await (values.stream === undefined ? search(door) : measureEach(door, values.stream))))
+        process.exitCode = 1;
+    } finally {
+      await door.close?.();
+    }
   }
 } finally {
   await installation.close();

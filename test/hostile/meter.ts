@@ -63,7 +63,7 @@ export async function startMeter(door: Door): Promise<Meter> {
         alone = await measureAlone(door, alone.p99Ms);
       }
       const nowMs = isAgain ? Math.max(LEAST_P99_MS, p99((await ask(door, ALONE_MS)).waitsMs)) : alone.p99Ms;
-      const cost = await measureStream(door, stream, { ...alone, p99Ms: nowMs });
+      const cost = await measureStream(door, { stream, isWhole: isAgain }, { ...alone, p99Ms: nowMs });
       const besideMs = Math.max(LEAST_P99_MS, cost.slower * nowMs);
       alone = { ...alone, p99Ms: Math.min(alone.p99Ms, nowMs, besideMs) };
       return cost;
@@ -85,7 +85,13 @@ async function measureAlone(door: Door, knownMs = 0): Promise<Alone> {
   return { p99Ms, residentMb: residentMb(door.pid()), processor };
 }
 
-async function measureStream(door: Door, stream: Stream, alone: Alone) {
+interface Measured {
+  readonly stream: Stream;
+  /** Whether it is played on however cheap it begins. */
+  readonly isWhole: boolean;
+}
+
+async function measureStream(door: Door, { stream, isWhole }: Measured, alone: Alone) {
   const pid = door.pid();
   const startMb = residentMb(pid);
   let mostMb = startMb;
@@ -96,7 +102,7 @@ async function measureStream(door: Door, stream: Stream, alone: Alone) {
   const [before, startedMs] = [orNone(processCpuMs, pid), performance.now()];
   const processorNow = () => (orNone(processCpuMs, pid) - before) / (performance.now() - startedMs) - alone.processor;
   const seen = await ask(door, PLAYED_MS, ({ waitsMs, asked, refused }) => {
-    if (performance.now() - startedMs < FIRST_MS || refused > 0) return true;
+    if (isWhole || performance.now() - startedMs < FIRST_MS || refused > 0) return true;
     const openForMs = (asked - waitsMs.length) * ASKED_EVERY_MS;
     const isQuick = Math.max(openForMs, ...waitsMs) < CHEAP.slower * Math.max(alone.p99Ms, ASKED_EVERY_MS);
     return !isQuick || processorNow() > CHEAP.processor || mostMb - startMb > CHEAP.grownMb;

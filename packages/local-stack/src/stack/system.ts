@@ -48,6 +48,8 @@ export interface AnotherOptions {
   readonly ingestPort?: number;
   /** The folder of its log and of what control keeps. */
   readonly dataDir?: string;
+  /** The URL of its schema registry; by default the stack's. */
+  readonly schemaRegistry?: string;
   /** `POSTHASTE_…` settings beside the settings of the service's own process. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The folder of the sources; by default the system's own. */
@@ -145,9 +147,10 @@ function toSystem({ stack, services, serviceOptions, log }: Started): System {
     },
     another: (name, { settings = {}, sources = own, dataDir = serviceOptions.dataDir, ...given }) => {
       const { adminPort = ports.admin[name], controlPort = ports.control, ingestPort = ports.ingest } = given;
+      const { schemaRegistry = serviceOptions.schemaRegistry } = given;
       const admin = { ...ports.admin, [name]: adminPort };
       const others = { ports: { ingest: ingestPort, control: controlPort, admin }, env: { ...env, ...settings } };
-      return prepareService(name, { ...serviceOptions, ...others, sources, dataDir });
+      return prepareService(name, { ...serviceOptions, ...others, schemaRegistry, sources, dataDir });
     },
     makeTopics: (settings, sources = own) =>
       runTopicsProgram(topicsProgram({ ...serviceOptions, env: { ...env, ...settings }, sources }), log),
