@@ -248,6 +248,7 @@ export const INGEST = [
     ["any number of bytes", "- question.since <= maxBytes", "- question.since <= 2 ** 40"],
     ["any time", "}, deadlineMs);", "}, 2 ** 30);"],
     ["one bound for all answers of a connection", "since: socket.bytesRead", "since: 0"],
+    ["a read comes in one piece", "    handOnInPieces(made);", ""],
   ].map(([damage, from, to]) => ({
     ...{ damage: `answers: ${damage}`, file: "packages/kafka/src/codec/answer-bounds.ts", from, to },
     tests: ["packages/kafka/src/codec/answer-bounds.test.ts"],

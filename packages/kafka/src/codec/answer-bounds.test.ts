@@ -47,7 +47,7 @@ function writeForEver(socket: Socket, piece: string): void {
   write();
 }
 
-const ONE_READ_BYTES = 64 * 1024;
+const PIECE_BYTES = 4 * 1024;
 const OK = "HTTP/1.1 200 OK\r\n";
 
 it.each([
@@ -63,7 +63,29 @@ it.each([
   const bounded = boundAnswers(new Agent(), bounds);
   await expect(ask(bounded.agent)).rejects.toThrow();
   expect(bounded.broken).toContain("the server answers with more than 10000 bytes");
-  expect(received).toBeLessThanOrEqual(10_000 + ONE_READ_BYTES);
+  expect(received).toBeLessThanOrEqual(10_000 + PIECE_BYTES);
+});
+
+it("RG4: an answer comes whole, in pieces of 4 KB, one in a turn of the event loop", async () => {
+  const body = Array.from({ length: 20_000 }, (_, at) => String(at)).join();
+  answer = (socket) => socket.end(`${OK}Content-Length: ${body.length}\r\n\r\n${body}`);
+  const { agent } = boundAnswers(new Agent(), { ...bounds, maxBytes: 1_000_000 });
+  let [turn, isOver] = [0, false];
+  const pieces: { readonly turn: number; readonly bytes: number }[] = [];
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const connect = agent.createConnection;
+  agent.createConnection = (...args) => {
+    const socket = connect.apply(agent, args) as Socket;
+    return socket.on("data", ({ length: bytes }: Buffer) => pieces.push({ turn, bytes }));
+  };
+  expect(await ask(agent)).toBe(body);
+  isOver = true;
+  expect(Math.max(...pieces.map(({ bytes }) => bytes))).toBeLessThanOrEqual(4_096);
+  expect(new Set(pieces.map((piece) => piece.turn)).size).toBe(pieces.length);
 });
 
 it("RG1: each answer on a connection that is kept has its own bound", async () => {
