@@ -16,6 +16,7 @@ import type { DeadLetterFact, DeliveryFacts } from "@posthaste/core/verdict/deli
 import { type DeliveryState, stateOf } from "@posthaste/core/verdict/delivery-state";
 import { addFacts, lastFact } from "@posthaste/core/verdict/newest-facts";
 import type { IncomingRecord } from "@posthaste/kafka/wire/incoming-record";
+import { attemptEntries, attemptFromEntry, deferralEntries, deferralFromEntry } from "./attempt-entry.ts";
 import { joinedAnswers, type PastAnswer } from "./past-answers.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 import { newestFirst, type ProjectionCursor } from "./projection-entry.ts";
@@ -75,24 +76,39 @@ type KeptAnswer = readonly [url: string, status: number | null, error: string | 
 type KeptDeadLetter = Omit<KnownDeadLetter, "lastAttempt"> & { readonly lastAttempt: readonly KeptAnswer[] };
 
 type Place = Pick<ProjectionCursor, "partition" | "offset">;
+type Numbered = Omit<ProjectionCursor, "timeMs">;
 type Named = Pick<KnownDelivery, "messageId" | "destinationId" | "sourceId" | "replayId" | "origin">;
 type Held = Named & Pick<KnownDelivery, "facts"> & Partial<Pick<KnownDelivery, "pastAnswers">>;
 
 /** Keeps apart the places of a record's attempts, deferrals and dead letter, so that each entry's name is its own. */
 const [OF_ATTEMPT, OF_DEFERRAL, OF_DEAD_LETTER, KINDS] = [0, 1, 2, 3];
 
-/** The entries of a record's attempts and first deferrals. */
-export function loggedDeliveryEntries({ attempts, deferrals }: AttemptBatch, at: Place): readonly ProjectionEntry[] {
+/** The entries of the deliveries that a record's attempts and first deferrals are about. */
+export function loggedDeliveryEntries(batch: AttemptBatch, at: Place): readonly ProjectionEntry[] {
+  return deliveriesOf({ attempts: attemptEntries(batch, at), deferrals: deferralEntries(batch, at) });
+}
+
+interface LoggedEntries {
+  readonly attempts?: readonly ProjectionEntry[];
+  readonly deferrals?: readonly ProjectionEntry[];
+}
+
+/** The same, from the entries of those attempts and first deferrals, of any records. */
+export function deliveriesOf({ attempts = [], deferrals = [] }: LoggedEntries): readonly ProjectionEntry[] {
   return [
-    ...attempts.map((attempt, index) => {
-      const facts = { ...NOTHING, attempts: [attempt] };
-      return entryOf({ ...namedBy(attempt), facts }, { ...at, place: index * KINDS + OF_ATTEMPT });
-    }),
-    ...deferrals.map((deferral, index) => {
-      const facts = { ...NOTHING, deferrals: [deferral] };
-      return entryOf({ ...namedBy(deferral), facts }, { ...at, place: index * KINDS + OF_DEFERRAL });
-    }),
+    ...attempts.map((entry) => entryOfAttempt(attemptFromEntry(entry), entry)),
+    ...deferrals.map((entry) => entryOfDeferral(deferralFromEntry(entry), entry)),
   ];
+}
+
+function entryOfAttempt(attempt: AttemptRecord, { partition, offset, place }: Numbered): ProjectionEntry {
+  const facts = { ...NOTHING, attempts: [attempt] };
+  return entryOf({ ...namedBy(attempt), facts }, { partition, offset, place: place * KINDS + OF_ATTEMPT });
+}
+
+function entryOfDeferral(deferral: DeferralRecord, { partition, offset, place }: Numbered): ProjectionEntry {
+  const facts = { ...NOTHING, deferrals: [deferral] };
+  return entryOf({ ...namedBy(deferral), facts }, { partition, offset, place: place * KINDS + OF_DEFERRAL });
 }
 
 /** The entry of a dead letter's delivery. */
@@ -169,7 +185,7 @@ function isSameDelivery(one: Named, other: Named): boolean {
 
 function entryOf(
   { messageId, destinationId, sourceId, replayId, origin, facts, pastAnswers = [] }: Held,
-  { partition, offset, place }: Omit<ProjectionCursor, "timeMs">,
+  { partition, offset, place }: Numbered,
 ): ProjectionEntry {
   const { state, verdict } = stateOf(facts, 0);
   const { delayMs, dueAtMs, deadlineMs } = verdict?.cause === "waiting_retry" ? verdict : { delayMs: null };

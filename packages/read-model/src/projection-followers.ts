@@ -13,7 +13,7 @@ import type { RecentEntries } from "@posthaste/kafka/log/recent-entries";
 import { activityEntries, refusedRequestEntries } from "./activity-entry.ts";
 import { attemptEntries, deferralEntries } from "./attempt-entry.ts";
 import { deadLetterEntries } from "./dead-letter-entry.ts";
-import { loggedDeliveryEntries, lostDeliveryEntries } from "./delivery-entry.ts";
+import { lostDeliveryEntries } from "./delivery-entry.ts";
 import { destinationEntries } from "./destination-entry.ts";
 import type { ProjectionEntry } from "./projection-entry.ts";
 import { rejectedCallEntries } from "./rejected-call-entry.ts";
@@ -83,7 +83,6 @@ export function followProjections(
     toEntries: (batch, record) => ({
       attempts: attemptEntries(batch, record),
       deferrals: deferralEntries(batch, record),
-      deliveries: loggedDeliveryEntries(batch, record),
     }),
   });
   const deadLetters = new TopicFollower(connection, {

@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { CallOrder } from "./call-order.ts";
+import { deliveriesOf } from "./delivery-entry.ts";
 import { unpackProjections } from "./packed-entries.ts";
 import { removingDamaged } from "./sqlite-cache.ts";
 import { type ProjectionName, Store, type StoreOptions } from "./store.ts";
@@ -23,8 +24,12 @@ const options: StoreOptions = workerData;
 const store = removingDamaged(options.path, () => new Store(options, () => Date.now()));
 /** The methods whose call is not the store's own method of the name. */
 const OTHERS: Partial<Record<StoreMethod, Method>> = {
-  take: (projection: ProjectionName, taken: PackedTaken) =>
-    store.take(projection, { ...taken, entries: unpackProjections(taken.entries) }),
+  take: (projection: ProjectionName, taken: PackedTaken) => {
+    const entries = unpackProjections(taken.entries);
+    // Made here, since this thread has little else in memory: its garbage costs less to collect.
+    const deliveries = projection === "attempts" ? deliveriesOf(entries) : entries.deliveries;
+    store.take(projection, { ...taken, entries: deliveries === undefined ? entries : { ...entries, deliveries } });
+  },
   deliveriesOf: (messageId: string) => store.deliveries.ofMessage(messageId),
   waiting: () => store.deliveries.waiting(),
   waitingTimes: (destinationId: string, fromMs: number) => store.deliveries.waitingTimes(destinationId, fromMs),

@@ -34,8 +34,11 @@ import type { StoreClient } from "./store-client.ts";
 /** How many records of the topic are read again for watching callers (TF5): about those that come within a restart. */
 const REWIND_RECORDS = 1000;
 
-/** The entries that go to the store at a time, so that questions get their turn in between. */
-const STEP_ENTRIES = 500;
+/**
+ * The entries that go to the store at a time, so that questions get their turn in between; an attempt's is joined by
+ * its delivery's there.
+ */
+const STEP_ENTRIES = 250;
 
 /**
  * The most bytes of one fetch: every partition of every topic is read at once, and each fetch is held as records beside
