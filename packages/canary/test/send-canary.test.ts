@@ -36,7 +36,7 @@ it("posts a track with the source's key, and its id where the webhook has it", a
 
 it.each([202, 302, 401, 503])("takes %i for no answer that counts, and follows no redirect", async (answer) => {
   status = answer;
-  expect(await send()).toBe(`ingest answers ${answer}`);
+  expect(await send()).toMatch(answer === 302 ? /a redirect/ : new RegExp(`answers ${answer}`));
   expect(bodies).toHaveLength(1);
 });
 

@@ -1,7 +1,7 @@
 /** The readiness of the other services: asks each for its `/readyz`. */
 import { type Readiness, VERSION_HEADER } from "@posthaste/runtime/admin-server";
+import { readStart } from "@posthaste/runtime/answer-start";
 import { z } from "zod";
-import { readStart } from "../../configuration/sources/answer-start.ts";
 
 /** A service that does not answer within this many ms is not ready. */
 const TIMEOUT_MS = 2000;
