@@ -23,6 +23,7 @@ const LINES = {
   "hostile-wire": { args: ["test/hostile/main.ts", "--minutes=5"] },
   "api-ingest": { args: ["services/ingest/test/check-api.ts"], needs: SCHEMATHESIS },
   "api-control": { args: ["services/control/test/check-api.ts"], needs: SCHEMATHESIS },
+  bench: { args: ["test/load/whole.ts", "--check"] },
   ...Object.fromEntries(
     MUTATED.map((folder) => [`mutation-${folder.split("/")[1]}`, { args: ["scripts/mutate.mjs", folder] }]),
   ),
