@@ -23,6 +23,7 @@ import { addTraits } from "./commands/traits.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
+import { replaceNames } from "./names.ts";
 
 export type ProgramOptions = ContextOptions;
 
@@ -43,6 +44,9 @@ export async function run(argv: readonly string[], options: ProgramOptions): Pro
         stopped = command;
         throw error;
       }),
+    );
+    program.hook("preAction", (_, command) =>
+      replaceNames(command, async () => (await createContext(command.optsWithGlobals<GlobalOptions>(), options)).api),
     );
     await program.parseAsync([...argv], { from: "user" });
     return code;

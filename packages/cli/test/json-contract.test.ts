@@ -212,7 +212,7 @@ it("the table has every command", () => {
 
 describe("--json of", () => {
   it.each(Object.entries(PRINTED))("%s is %s as the API describes it", async (path, name) => {
-    const args = ARGS[path] ?? (takesId(path) ? ["an_id"] : []);
+    const args = ARGS[path] ?? (takesId(path) ? ["dst_1"] : []);
     const { code, stdout, stderr } = await runCommand([...path.split(" "), ...args, "--json", "--yes", "--url", url], {
       env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
       stdin: STDIN[path] ?? "",

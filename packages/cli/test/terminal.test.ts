@@ -97,6 +97,19 @@ describe("on a terminal", () => {
     expect(lines.join("").replaceAll(" ", "")).toContain(url);
   });
 
+  it("an id has its name beside it, where control tells it", async () => {
+    const count = { destinationId: "dst_1", reason: "window_expired", count: 12 };
+    const counts = { data: [count, { ...count, destinationId: "dst_gone" }], nextCursor: null, complete: true };
+    control.script("GET /v1/dead-letters/counts", counts);
+    control.script("GET /v1/destinations", { data: [{ id: "dst_1", name: "Billing" }], nextCursor: null });
+    expect((await onTerminal(["dead-letters", "count", "--no-color"])).stdout.split("\n").slice(1, 3)).toEqual([
+      "Billing dst_1  window_expired  12",
+      "dst_gone       window_expired  12",
+    ]);
+    control.script("GET /v1/destinations", { detail: "try again" }, 503);
+    expect((await onTerminal(["dead-letters", "count", "--no-color"])).stdout).toContain("\ndst_1 ");
+  });
+
   it("a list of sources has four characters of a server's write key, and all of it where that is asked for", async () => {
     const server = { ...sources[1], kind: "server", writeKey: "abcdefgh" };
     control.script("GET /v1/sources", { data: [server], nextCursor: null });

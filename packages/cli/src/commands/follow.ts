@@ -4,6 +4,7 @@ import type { Context } from "../context.ts";
 import { parseDuration } from "../duration.ts";
 import type { Entry } from "../entries.ts";
 import { followLive } from "../live-stream.ts";
+import { namesBeside } from "../names.ts";
 
 const GIVE_UP_MS = 60_000;
 /** Rows by which a terminal's columns are fitted. */
@@ -45,7 +46,8 @@ export interface FollowedRows {
 /** Ends with Ctrl-C, or rejects with CliError. */
 export async function followRows(context: Context, options: FollowedRows): Promise<never> {
   const { topic, query, giveUp, columns, made, before, isNew = () => true } = options;
-  const print = context.printer.listOn(columns, made, FITTED_ROWS);
+  const named = await namesBeside(context, columns);
+  const print = context.printer.listOn(columns, { ...named, ...made }, FITTED_ROWS);
   let shown: readonly Entry[] = [];
   return followLive(context, {
     ...{ topic, query, giveUpMs: giveUp ?? GIVE_UP_MS },

@@ -4,6 +4,7 @@ import type { Perform } from "../context.ts";
 import type { Entry } from "../entries.ts";
 import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
+import { namesBeside } from "../names.ts";
 import { wholeNumber } from "../options.ts";
 import { type RemoveOptions, removeEach } from "./remove.ts";
 
@@ -39,11 +40,13 @@ export function addList(list: ListCommand): void {
   command
     .option("--limit <n>", "at most this many", wholeNumber, limit)
     .action((options: ListOptions, called: Command) =>
-      perform(called, async ({ api, printer }) => {
+      perform(called, async (context) => {
+        const { api, printer } = context;
         const made = Object.fromEntries(
           Object.entries(cells).map(([name, cell]) => [name, (entry: Entry) => cell(entry, options)]),
         );
-        printer.list(await api.list(path, options.limit ?? Number.POSITIVE_INFINITY), columns, made);
+        const entries = await api.list(path, options.limit ?? Number.POSITIVE_INFINITY);
+        printer.list(entries, columns, { ...(await namesBeside(context, columns)), ...made });
         return EXIT.done;
       }),
     )
