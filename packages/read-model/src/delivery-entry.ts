@@ -196,7 +196,16 @@ function entryOf(
   const detail: DeliveryDetail = { sourceId, replayId, origin, ...times, pastAnswers: past, ...kept, letters };
   const timeMs = lastFact(facts)?.atMs ?? 0;
   const named = { timeMs, partition, offset, place, destinationId, messageId };
-  return { ...named, kind: state, detail: JSON.stringify(detail), users: "" };
+  const receivedAtMs = receiptOf(facts);
+  const entry = { ...named, kind: state, detail: JSON.stringify(detail), users: "" };
+  return receivedAtMs === null ? entry : { ...entry, receivedAtMs };
+}
+
+/** Any fact has it, but those of earlier releases. */
+function receiptOf({ attempts, deferrals, deadLetters }: KnownFacts): number | null {
+  for (const { receivedAtMs } of [...attempts, ...deferrals, ...deadLetters])
+    if (receivedAtMs !== null) return receivedAtMs;
+  return null;
 }
 
 function keptAttempt(attempt: AttemptRecord): KeptAttempt {

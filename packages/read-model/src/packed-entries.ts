@@ -6,7 +6,7 @@ import type { ProjectionEntry } from "./projection-entry.ts";
 import { type EntriesByProjection, PROJECTION_NAMES, type ProjectionName } from "./store.ts";
 
 interface PackedEntries {
-  /** For each entry its time, partition, offset, place and mark. */
+  /** For each entry its time, partition, offset, place, mark and receipt; NaN for a receipt that it has not. */
   readonly numbers: Float64Array;
   /** For each entry its destination, kind, message, detail and users. */
   readonly texts: readonly string[];
@@ -15,7 +15,7 @@ interface PackedEntries {
 /** Entries by their projection, packed. */
 export type PackedProjections = Readonly<Partial<Record<ProjectionName, PackedEntries>>>;
 
-const NUMBERS = 5;
+const NUMBERS = 6;
 const TEXTS = 5;
 
 export function packProjections(entries: EntriesByProjection): PackedProjections {
@@ -46,6 +46,7 @@ function pack(entries: readonly ProjectionEntry[]): PackedEntries {
     numbers[at + 2] = entry.offset;
     numbers[at + 3] = entry.place;
     numbers[at + 4] = entry.mark ?? 0;
+    numbers[at + 5] = entry.receivedAtMs ?? Number.NaN;
     at += NUMBERS;
     texts.push(entry.destinationId, entry.kind, entry.messageId, entry.detail, entry.users);
   }
@@ -57,7 +58,7 @@ function unpack({ numbers, texts }: PackedEntries): readonly ProjectionEntry[] {
   const number = (at: number): number => numbers[at] ?? 0;
   const text = (at: number): string => texts[at] ?? "";
   for (let at = 0, from = 0; at < numbers.length; at += NUMBERS, from += TEXTS) {
-    const entry = {
+    const entry: ProjectionEntry = {
       timeMs: number(at),
       partition: number(at + 1),
       offset: number(at + 2),
@@ -68,8 +69,9 @@ function unpack({ numbers, texts }: PackedEntries): readonly ProjectionEntry[] {
       detail: text(from + 3),
       users: text(from + 4),
     };
-    const mark = number(at + 4);
-    entries.push(mark === 0 ? entry : { ...entry, mark });
+    const [mark, receivedAtMs] = [number(at + 4), number(at + 5)];
+    const received = Number.isNaN(receivedAtMs) ? entry : { ...entry, receivedAtMs };
+    entries.push(mark === 0 ? received : { ...received, mark });
   }
   return entries;
 }

@@ -12,6 +12,8 @@ export interface ProjectionEntry extends ProjectionCursor {
    * noted.
    */
   readonly users: string;
+  /** When its event was received, ms since the epoch; absent where that is its own time. */
+  readonly receivedAtMs?: number | undefined;
   /**
    * The mark of a dead letter (`dead-letter-mark.ts`). Absent where nothing is noted, and for watching callers where
    * the store does not hold the entry.

@@ -104,12 +104,13 @@ export class Projection {
         users BLOB NOT NULL,
         mark INTEGER NOT NULL,
         segment INTEGER NOT NULL,
+        received INTEGER NOT NULL,
         PRIMARY KEY (time, log_partition, log_offset, place)
       ) WITHOUT ROWID, STRICT;
       CREATE INDEX IF NOT EXISTS ${name}_by_kind ON ${name} (kind, time);
       CREATE INDEX IF NOT EXISTS ${name}_by_destination ON ${name} (destination_id, kind, time);
     `);
-    this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#insert = database.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.messages = new MessageIndex(database, name);
     this.#tooOld = database.prepare(`SELECT 1 FROM ${name} NOT INDEXED WHERE time < ? LIMIT 1`);
     this.#size = Number(this.#prepare(`SELECT count(*) AS size FROM ${name}`).get()?.["size"]);
@@ -134,7 +135,8 @@ export class Projection {
       return false;
     }
     const users = entry.users === "" ? NO_USERS : Buffer.from(entry.users, "latin1");
-    const of = [destinationId, kind, messageId, detail, users, mark, this.messages.newest] as const;
+    const received = entry.receivedAtMs ?? timeMs;
+    const of = [destinationId, kind, messageId, detail, users, mark, this.messages.newest, received] as const;
     const { changes } = this.#insert.run(timeMs, partition, offset, place, ...of);
     if (Number(changes) === 0) return false;
     this.#size += 1;

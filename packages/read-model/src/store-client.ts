@@ -10,7 +10,8 @@ import type { LastAttempts } from "./last-attempts.ts";
 import { type PackedProjections, packProjections } from "./packed-entries.ts";
 import type { CountQuery, FoundEntries, KindCount, MessageOutcome, ProjectionSearch } from "./projection.ts";
 import type { ProjectionCursor, ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
-import type { HeldRange, ProjectionName, StoreOptions, StoreStart, Taken } from "./store.ts";
+import type { NewestReceipt, ReceivedEntries, ReceivedQuery } from "./received-events.ts";
+import type { HeldRange, ProjectionName, ReceivedProjection, StoreOptions, StoreStart, Taken } from "./store.ts";
 import { type MethodCall, remoteMethods, ThreadClient } from "./thread-client.ts";
 
 export type PackedTaken = Omit<Taken, "entries"> & { readonly entries: PackedProjections };
@@ -36,7 +37,7 @@ export const STORE_QUESTIONS = [
     "waiting",
     "waitingTimes",
   ] as const),
-  ...(["replayed", "healthWrittenToMs", "addHealth", "health", "lastAttempts"] as const),
+  ...(["replayed", "healthWrittenToMs", "addHealth", "health", "lastAttempts", "received", "newestReceipts"] as const),
 ] as const satisfies readonly (keyof StoreQuestions)[];
 
 export type StoreMethod = (typeof STORE_QUESTIONS)[number] | "take" | "heldDeadLetters" | "close";
@@ -82,6 +83,15 @@ export interface StoreQuestions {
   addHealth(minute: HealthOfMinute): Promise<void>;
   /** The counts of a destination, by the minute or the quarter of an hour. */
   health(query: HealthQuery): Promise<readonly HealthRow[]>;
+  /** Entries in the order in which their events were received, the newest first. */
+  received(projection: ReceivedProjection, query: ReceivedQuery): Promise<ReceivedEntries>;
+  /** See `ReceivedEvents`. */
+  newestReceipts(
+    projection: ReceivedProjection,
+    messageIds: readonly string[],
+    texts: readonly string[],
+    untilMs: number,
+  ): Promise<readonly NewestReceipt[]>;
   /** The newest attempts of each of these destinations. */
   lastAttempts(destinationIds: readonly string[]): Promise<readonly LastAttempts[]>;
 }

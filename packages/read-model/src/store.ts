@@ -38,6 +38,7 @@ import {
   type ProjectionSearch,
 } from "./projection.ts";
 import type { ProjectionCursor, ProjectionEntry, ProjectionQuery } from "./projection-entry.ts";
+import { type NewestReceipt, type ReceivedEntries, ReceivedEvents, type ReceivedQuery } from "./received-events.ts";
 import { REJECTED_KINDS } from "./rejected-call-entry.ts";
 import { openCache } from "./sqlite-cache.ts";
 
@@ -69,6 +70,10 @@ export const PROJECTIONS = {
 export type ProjectionName = keyof typeof PROJECTIONS;
 /** The projections' names, in the order of `PROJECTIONS`. */
 export const PROJECTION_NAMES = Object.keys(PROJECTIONS) as readonly ProjectionName[];
+
+/** The projections that are listed by receipt too. */
+export const RECEIVED_PROJECTIONS = ["deliveries", "unrouted", "rejected_calls"] as const;
+export type ReceivedProjection = (typeof RECEIVED_PROJECTIONS)[number];
 
 const DEAD_LETTERS: ProjectionName = "dead_letters";
 
@@ -122,6 +127,7 @@ export class Store {
   readonly #deadLetters: DeadLetterTable;
   readonly #health: HealthTable;
   readonly #lastAttempts: LastAttemptsQuery;
+  readonly #received: Readonly<Record<ReceivedProjection, ReceivedEvents>>;
   readonly start: StoreStart;
   /** M4: for each partition of the dead letters' topic, the offset from which on every record has its entry. */
   readonly #deadLettersFrom = new Map<number, number>();
@@ -148,6 +154,12 @@ export class Store {
       if (name === "deliveries") return this.deliveries.projection;
       return name === DEAD_LETTERS ? this.#deadLetters.projection : new Projection(database, optionsOf(name));
     });
+    const receivedOf = (name: ReceivedProjection) =>
+      new ReceivedEvents(database, this.#projections[name].messages, optionsOf(name));
+    const [deliveries, unrouted, rejected] = RECEIVED_PROJECTIONS;
+    this.#received = {
+      ...{ deliveries: receivedOf(deliveries), unrouted: receivedOf(unrouted), rejected_calls: receivedOf(rejected) },
+    };
     for (const { partition, from } of this.heldDeadLetters()) this.#deadLettersFrom.set(partition, from);
     this.start = { trouble, positions: ofEach((name) => this.#positions(name)), bounds };
   }
@@ -227,6 +239,17 @@ export class Store {
 
   outcomes(name: ProjectionName, messageIds: readonly string[]): readonly MessageOutcome[] {
     return this.#projections[name].outcomes(messageIds);
+  }
+
+  received(name: ReceivedProjection, query: ReceivedQuery): ReceivedEntries {
+    return this.#received[name].page(query);
+  }
+
+  newestReceipts(
+    name: ReceivedProjection,
+    ...asked: readonly [messageIds: readonly string[], texts: readonly string[], untilMs: number]
+  ): readonly NewestReceipt[] {
+    return this.#received[name].newest(...asked);
   }
 
   lastAttempts(destinationIds: readonly string[]): readonly LastAttempts[] {

@@ -18,7 +18,8 @@ export function unroutedEntries(
   return events.map(({ messageId, cause, ...rest }, place) => {
     const detail: UnroutedDetail = { sourceId, ...rest };
     const named = { partition, offset, place, destinationId: "", messageId };
-    return { ...named, timeMs: unroutedAtMs, kind: cause, detail: JSON.stringify(detail), users: "" };
+    const entry = { ...named, timeMs: unroutedAtMs, kind: cause, detail: JSON.stringify(detail), users: "" };
+    return rest.receivedAtMs === null ? entry : { ...entry, receivedAtMs: rest.receivedAtMs };
   });
 }
 

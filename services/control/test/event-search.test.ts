@@ -41,7 +41,8 @@ beforeAll(async () => {
     attemptAt(14, { messageId: "elsewhere", sourceId: "src_2", userKey: "ada" }),
     attemptAt(15, { messageId: "of-cid", sourceId, userKey: "cid" }),
   ]);
-  await writer.deadLetters([deadLetterAt(16, { messageId: "died", ...ofAda })], 0, "ada");
+  const receivedAtMs = Date.parse(momentOf(16));
+  await writer.deadLetters([deadLetterAt(16, { messageId: "died", receivedAtMs, ...ofAda })], 0, "ada");
   await writer.unrouted({ sourceId, unroutedAtMs: Date.parse(momentOf(20)), events: [unrouted("nowhere")] });
   const call = { rejectedAtMs: Date.parse(momentOf(25)), code: "missing_user", message: "Say whose.", callJson: "{}" };
   const ofCall = { index: 0, event: "Signed Up", single: true };
@@ -56,7 +57,10 @@ beforeAll(async () => {
     sourceId,
     unroutedAtMs: Date.parse(momentOf(5)),
     events: Array.from({ length: 30 }, (_, index) =>
-      unrouted(`of-dan-${index}`, { userKey: "dan", event: "Paged", originOffset: 600 + index }),
+      unrouted(`of-dan-${index}`, {
+        ...{ userKey: "dan", event: "Paged", originOffset: 600 + index },
+        receivedAtMs: Date.parse(momentOf(5)),
+      }),
     ),
   });
   await writer.attempts([attemptAt(1, { messageId: "long", sourceId, userKey: shortName(LONG_USER) })]);
@@ -116,7 +120,7 @@ describe("the search for events", () => {
     [{ event: "Signed Up" }, ["rejected", "nowhere", "of-bea"]],
     [{ event: "Signed Up", userId: "bea" }, ["of-bea"]],
     [{ userId: "ada", sourceId: "src_2" }, ["elsewhere"]],
-    [{ userId: "ada", since: momentOf(14), until: momentOf(20) }, ["died", "elsewhere"]],
+    [{ userId: "ada", since: momentOf(13), until: momentOf(20) }, ["died", "elsewhere"]],
     [{ userId: LONG_USER }, ["long"]],
     // The beginning of a name is no match.
     [{ userId: "ad" }, []],
@@ -137,6 +141,25 @@ describe("the search for events", () => {
     expect(new Set(found).size).toBe(found.length);
     expect(found).toHaveLength(38);
     expect(found.slice(0, 4)).toEqual(["rejected", "nowhere", "died", "of-cid"]);
+  });
+
+  it("has an event that came again where it was received last, and one whose attempt was late where it was received", async () => {
+    const ofEve = { sourceId, userKey: "eve" };
+    const late = { ...attemptAt(90, { messageId: "late", ...ofEve }), receivedAtMs: Date.parse(momentOf(40)) };
+    await writer.attempts([
+      attemptAt(41, { messageId: "again", ...ofEve }),
+      attemptAt(42, { messageId: "between", ...ofEve }),
+      late,
+    ]);
+    const again = { cause: "duplicate", userKey: "eve", receivedAtMs: Date.parse(momentOf(43)) } as const;
+    await writer.unrouted({
+      sourceId,
+      unroutedAtMs: Date.parse(momentOf(43)),
+      events: [unrouted("again", { ...again, firstOffset: 1 })],
+    });
+    await eventually(async () => expect(await idsOf({ userId: "eve" })).toEqual(["again", "between", "late"]));
+    const first = await search({ userId: "eve", limit: "2" });
+    expect(await idsOf({ userId: "eve", limit: "2", cursor: first.nextCursor })).toEqual(["late"]);
   });
 
   it("refuses a limit above 50 and a cursor that is none", async () => {

@@ -6,7 +6,7 @@ import { mergedFreshness } from "@posthaste/core/freshness";
 import { VERDICT_CAUSES } from "@posthaste/core/verdict/verdict";
 import { suppressedKeyCheck } from "@posthaste/deletions/suppressed-key";
 import { freshAnswer } from "@posthaste/http-kit/freshness";
-import { isoTimeOrNull, timeRange } from "@posthaste/http-kit/moment";
+import { isoTime, isoTimeOrNull, timeRange } from "@posthaste/http-kit/moment";
 import { pageOf } from "@posthaste/http-kit/page";
 import { defineRoute, type Route } from "@posthaste/http-kit/route";
 import { z } from "zod";
@@ -47,7 +47,7 @@ const listedEvent = z.object({
   type: z.enum([...EVENT_TYPES, OTHER]).nullable(),
   event: z.string().nullable().describe("track: the event's name; page, screen: the name."),
   userKey: z.string().nullable().describe("The user id, else the anonymous id, else the message id."),
-  receivedAt: z.iso.datetime().nullable(),
+  receivedAt: z.iso.datetime().nullable().describe("The last time, where it came more than once."),
   cause: z.enum(VERDICT_CAUSES).describe("The worst of all events of the source under this message id."),
   sentence: z.string().describe("What became of it, in one sentence."),
   deletion: stoppingDeletion,
@@ -73,7 +73,7 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
   const names = configuredNames(parts);
   const isSuppressed = suppressedKeyCheck(parts.suppressed);
 
-  async function judgeFound({ messageId, sourceId }: FoundEvent): Promise<readonly FoundVerdict[]> {
+  async function judgeFound({ messageId, sourceId, receivedAtMs }: FoundEvent): Promise<readonly FoundVerdict[]> {
     const { judged, facts } = await judgeWritten({ messageId, sourceId }, parts, {
       nowMs: parts.nowMs(),
       isSuppressed,
@@ -82,13 +82,20 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
     const cause = causeOfAll(judged, facts);
     const leading = judged.find((each) => each.cause === cause);
     // The projections dropped the event's entries since, or a suppression hides them by now.
-    return leading === undefined ? [] : [{ messageId, sourceId, judged, leading }];
+    return leading === undefined ? [] : [{ messageId, sourceId, receivedAtMs, judged, leading }];
   }
 
-  function viewFound({ messageId, sourceId, judged, leading }: FoundVerdict): z.output<typeof listedEvent> {
+  function viewFound({
+    messageId,
+    sourceId,
+    receivedAtMs,
+    judged,
+    leading,
+  }: FoundVerdict): z.output<typeof listedEvent> {
     // A row shows no timeline, so nobody needs to be found who sent something by hand.
     const shown = { messageId, names, beside: parts.beside, resentBy: new Map(), nowMs: parts.nowMs(), isSuppressed };
-    const { type, event, userKey, receivedAt, cause, sentence, deletion } = eventView(leading, shown);
+    const { type, event, userKey, cause, sentence, deletion } = eventView(leading, shown);
+    const receivedAt = isoTime(receivedAtMs);
     const reported = judged.flatMap((each) => eventView(each, shown).destinations);
     const destinationIds = [...new Set(reported.map((each) => each.destinationId))];
     return { messageId, sourceId, type, event, userKey, receivedAt, cause, sentence, deletion, destinationIds };
@@ -99,11 +106,11 @@ export function eventListRoutes(parts: EventListParts): readonly Route[] {
       method: "GET",
       path: "/v1/events",
       operation: "listEvents",
-      summary: "Events by user, name and source, newest first, each with what became of it",
+      summary: "Events by user, name and source, the last received first, each with what became of it",
       query: eventQuery,
       answer: {
         status: 200,
-        description: "One page of events, by latest activity.",
+        description: "One page of events, each once over all pages: where it was received last, if it came again.",
         body: { name: "EventPage", schema: pageOf(listedEvent).extend({ searchedTo }) },
       },
       handle: async ({ query: { since, until, ...asked } }) => {
