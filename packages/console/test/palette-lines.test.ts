@@ -5,8 +5,9 @@ import { findSections, type PaletteSource } from "../src/frame/palette-lines.ts"
 const named = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, n) => ({ id: `${prefix}_${n}`, name: `Acme ${n}` }));
 const COMMANDS = [{ id: "out", name: "Sign out", does: () => undefined }];
+const UNKNOWN = { messageId: null, userId: null, event: null };
 const found = (typed: string, source: Partial<PaletteSource> = {}) =>
-  findSections({ typed, destinations: [], sources: [], commands: COMMANDS, ...source });
+  findSections({ typed, finds: UNKNOWN, destinations: [], sources: [], commands: COMMANDS, ...source });
 const shape = (typed: string, source?: Partial<PaletteSource>) =>
   found(typed, source).map(({ name, lines }) => [name, lines.length]);
 const hrefs = (typed: string, section: string, source?: Partial<PaletteSource>) =>
@@ -59,6 +60,19 @@ describe("what is typed into the palette", () => {
     ]);
     expect(hrefs("src_1", "Events", source)).toEqual(["/events/src_1"]);
     expect(hrefs("src_1", "Sources", source)).toEqual(["/sources/src_1"]);
+  });
+
+  it("is no message id, and no search, where control knows that there is none, and a known user stands first", () => {
+    const ofUser = { finds: { messageId: false, userId: true, event: false } };
+    expect(shape("user-7", ofUser)).toEqual([["Found", 1]]);
+    expect(hrefs("user-7", "Found", ofUser)).toEqual(["/events?userId=user-7"]);
+    const destinations = [{ id: "dst_1", name: "user-7 only" }];
+    expect(shape("user-7", { ...ofUser, destinations }).map(([name]) => name)).toEqual(["Found", "Destinations"]);
+    expect(shape("acme", { ...ofUser, sources: named("src", 1) }).map(([name]) => name)).toEqual(["Sources", "Found"]);
+    expect(shape("m-1", { finds: { messageId: true, userId: false, event: null } })).toEqual([
+      ["Events", 1],
+      ["Search", 1],
+    ]);
   });
 
   it("finds each word somewhere in a name, and eight of a kind at the most", () => {

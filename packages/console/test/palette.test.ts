@@ -45,6 +45,22 @@ const searchesFor = (text: string) => [`Events of the user ${text}`, `Events wit
 const lines = (page: Page) => page.getByRole("menuitem").allInnerTexts();
 
 describe("the palette", () => {
+  it("leads a user's id to the user's events, where control knows no such message", async () => {
+    const verdict = exampleOf("GET /v1/events/{messageId}").body;
+    const none = { ...exampleOf("GET /v1/events").body, data: [] };
+    const page = await visit("/activity", {
+      "GET /v1/events/{messageId}": { body: { ...verdict, events: [] } },
+      "GET /v1/events": ({ query }) =>
+        query.get("userId") === "user-7" ? exampleOf("GET /v1/events") : { body: none },
+    });
+    await openPalette(page);
+    await page.keyboard.type("user-7");
+    await poll(() => lines(page)).toEqual(["Events of the user user-7"]);
+    await page.getByText("Found", { exact: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/events?userId=user-7");
+  });
+
   it("has every page and command, with the keys that do the same", async () => {
     const page = await visit("/activity", NAMED);
     await openPalette(page);

@@ -14,8 +14,16 @@ export interface Named {
   readonly name: string;
 }
 
+/** Whether control knows the text as each of these; null while that is not known. */
+export interface TextFinds {
+  readonly messageId: boolean | null;
+  readonly userId: boolean | null;
+  readonly event: boolean | null;
+}
+
 export interface PaletteSource {
   readonly typed: string;
+  readonly finds: TextFinds;
   readonly destinations: readonly Named[];
   readonly sources: readonly Named[];
   readonly commands: readonly PaletteLine[];
@@ -26,8 +34,12 @@ export interface PaletteSection {
   readonly lines: readonly PaletteLine[];
 }
 
-/** Those with a line. A text with a digit is likelier an id than a name; any other is one where nothing is named so. */
-export function findSections({ typed, destinations, sources, commands }: PaletteSource): readonly PaletteSection[] {
+/**
+ * Those with a line. A text with a digit is likelier an id than a name; any other is one where nothing is named so. A
+ * user or an event's name that control knows stands before searches that may find nothing.
+ */
+export function findSections(source: PaletteSource): readonly PaletteSection[] {
+  const { typed, finds, destinations, sources, commands } = source;
   const id = pastedId(typed);
   const fits = fitting(typed);
   const isTyped = typed.trim() !== "";
@@ -37,9 +49,11 @@ export function findSections({ typed, destinations, sources, commands }: Palette
     { name: "Pages", lines: [...PLACES, ...SEARCHED_PLACES].filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];
-  const events = { name: "Events", lines: id === null ? [] : [eventLine(id)] };
-  const searches = { name: "Search", lines: searchLines(typed.trim()) };
-  const ordered = id !== null && /\d/.test(id) ? [events, ...named, searches] : [...named, events, searches];
+  const events = { name: "Events", lines: id === null || finds.messageId === false ? [] : [eventLine(id)] };
+  const known = { name: "Found", lines: searchLines(typed.trim(), ({ by }) => finds[by] === true) };
+  const searches = { name: "Search", lines: searchLines(typed.trim(), ({ by }) => finds[by] === null) };
+  const asId = id !== null && /\d/.test(id);
+  const ordered = asId ? [events, known, ...named, searches] : [...named, known, events, searches];
   return ordered.filter(({ lines }) => lines.length > 0);
 }
 
@@ -65,11 +79,16 @@ function eventLine(id: string): PaletteLine {
   return { id: href, name: "Why did it not arrive?", code: id, does: { href } };
 }
 
+const SEARCHES = [
+  { by: "userId", name: "Events of the user" },
+  { by: "event", name: "Events with the name" },
+] as const;
+
 /** For a search without a message id: the events of a user, and the events of a name. */
-function searchLines(text: string): readonly PaletteLine[] {
+function searchLines(text: string, isWanted: (search: (typeof SEARCHES)[number]) => boolean): readonly PaletteLine[] {
   if (text === "" || text.length > MOST_SEARCHED) return [];
-  return [
-    { name: "Events of the user", search: searchOf({ userId: text }) },
-    { name: "Events with the name", search: searchOf({ event: text }) },
-  ].map(({ name, search }) => ({ id: name, name, code: text, does: { href: `/events${search}` } }));
+  return SEARCHES.filter(isWanted).map(({ by, name }) => ({
+    ...{ id: name, name, code: text },
+    does: { href: `/events${searchOf({ [by]: text })}` },
+  }));
 }

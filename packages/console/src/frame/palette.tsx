@@ -22,6 +22,7 @@ import { allDestinations, allSources } from "../names/names.ts";
 import { type PaletteLine, useCommands } from "./commands.ts";
 import styles from "./frame.module.css";
 import { findSections } from "./palette-lines.ts";
+import { useTextFinds } from "./text-finds.ts";
 
 export interface PaletteProps {
   readonly isOpen: boolean;
@@ -54,7 +55,8 @@ function Lines({ onClose, onHelp }: Omit<PaletteProps, "isOpen">) {
   const { data: destinations = [] } = useQuery(allDestinations);
   const { data: sources = [] } = useQuery(allSources);
   const commands = useCommands(onHelp);
-  const sections = findSections({ typed, destinations, sources, commands });
+  const finds = useTextFinds(typed);
+  const sections = findSections({ typed, finds, destinations, sources, commands });
   const follow = ({ does }: PaletteLine): void => {
     onClose();
     if (typeof does === "function") does();
