@@ -263,6 +263,11 @@ export const ENGINE = [
   budget("WB1: the answers of a connection share a budget", "this.#overheadBytes = 0;", ""),
   budget("WB1: the body counts beside its own bound", "this.#overheadBytes -= bytes;", ""),
   budget("WB2: all that has come is read in a turn", "isResting = true;", "isResting = false;"),
+  budget(
+    "WB5: a body has any number of small chunks",
+    "return this.#bodyBytes >= (this.#chunks",
+    "return 0 >= -(this.#chunks",
+  ),
   budget("WB4: a head has any number of lines", "if (this.#headLines >= HEAD_LINES) return false;", ""),
   budget(
     "WB4: trailers and chunks have any length",

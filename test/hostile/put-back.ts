@@ -71,6 +71,11 @@ export const FAULTS: Readonly<Record<string, { readonly door: string; readonly c
         from: "export const PIECE_BYTES = 4 * 1024;",
         to: "export const PIECE_BYTES = 64 * 1024;",
       },
+      {
+        file: "packages/webhook/src/answer-budget.ts",
+        from: "const LEAST_CHUNK_BYTES = 64;",
+        to: "const LEAST_CHUNK_BYTES = 0;",
+      },
       ...["const HEAD_LINES = 256;", "const FRAMING_BYTES = 2 * PIECE_BYTES;"].map((from) => ({
         ...{ file: "packages/webhook/src/answer-budget.ts", from },
         to: from.replace(/= .*;/, "= Number.POSITIVE_INFINITY;"),

@@ -5,9 +5,9 @@ const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LENGTH = 64 * 1024;
 /** Header lines that are within the budget by their bytes. */
 const MANY_LINES_BYTES = 30 * 1024;
-/** As many header lines and one-byte chunks as an answer may have, in bytes. */
+/** As many header lines and one-byte chunks as an answer may have; ten kilobytes with chunks as small as they may be. */
 const DEAR_LINES_BYTES = 1_250;
-const DEAR_CHUNKS_BYTES = 9_000;
+const DEAR_CHUNKS = 128;
 
 /** The pause between two bytes of a drip: beyond no budget of bytes or pieces. */
 const DRIP_MS = 1000;
@@ -40,7 +40,7 @@ export const HOSTILE_ANSWERS = {
   "dear within its budget": {
     start: [
       ...["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n", repeated("a:b\r\n", DEAR_LINES_BYTES), "\r\n"],
-      ...[repeated("1\r\nx\r\n", DEAR_CHUNKS_BYTES), "0\r\n\r\n"],
+      ...["1\r\nx\r\n".repeat(DEAR_CHUNKS), `40\r\n${"x".repeat(64)}\r\n`.repeat(DEAR_CHUNKS), "0\r\n\r\n"],
     ].join(""),
     endless: null,
   },

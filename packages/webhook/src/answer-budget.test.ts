@@ -106,6 +106,17 @@ describe("the budget of an answer", () => {
     expect([reads(0), reads(200), reads(600)]).toEqual([8, 12, 20]);
   });
 
+  it("WB5: a body is over it with small chunks beyond the first, counted anew for each request", () => {
+    const { budget } = guarded();
+    const chunksOf = (bytes: number) => {
+      budget.begin();
+      let chunks = 0;
+      while (chunks < 10_000 && budget.noteBody(bytes)) chunks += 1;
+      return chunks;
+    };
+    expect([chunksOf(1), chunksOf(1), chunksOf(32), chunksOf(64)]).toEqual([130, 130, 256, 10_000]);
+  });
+
   it("WB3: counts the time from each read to the next call, and little of a time for which the process stood still", () => {
     const { socket, budget, clock } = guarded("x", null, "x", null, "x", null, "x", null);
     socket.read();

@@ -12,6 +12,8 @@
  *  WB4  Each line of a head or of trailers is some objects in the parser, a hundred times its bytes. So a head that has
  *       `HEAD_LINES` lines, interim answers counted, is read no further, and behind the head an answer has at most
  *       `FRAMING_BYTES` more than the bytes of its body.
+ *  WB5  Beyond its first `FREE_CHUNKS` chunks a body has `LEAST_CHUNK_BYTES` a chunk in the mean. Each chunk is objects
+ *       for the garbage collector, whose collections stop the process for tens of milliseconds.
  */
 import type { Socket } from "node:net";
 import type { Clock } from "@posthaste/core/time";
@@ -29,6 +31,8 @@ export const PIECE_BYTES = 4 * 1024;
 const HEAD_LINES = 256;
 /** Twice a piece, since the body's bytes are known after their piece only. */
 const FRAMING_BYTES = 2 * PIECE_BYTES;
+const FREE_CHUNKS = 128;
+const LEAST_CHUNK_BYTES = 64;
 const LINE_FEED = 10;
 
 /** A multiple of the time that the dearest piece needs on a slow machine, in ms. */
@@ -44,6 +48,7 @@ export class AnswerBudget {
   #overheadBytes = 0;
   #bodyBytes = 0;
   #pieces = 0;
+  #chunks = 0;
   #headLines = 0;
   /** The bytes that were read, without the body's, when the head ended; null before. */
   #bytesAtHead: number | null = null;
@@ -61,16 +66,22 @@ export class AnswerBudget {
     this.#overheadBytes = 0;
     this.#bodyBytes = 0;
     this.#pieces = 0;
+    this.#chunks = 0;
     this.#headLines = 0;
     this.#bytesAtHead = null;
     this.#spentMs = 0;
     if (this.#readAtMs !== null) this.#readAtMs = this.#clock.monotonicMs();
   }
 
-  /** Takes bytes of the body out of the count: the body has a bound of its own. */
-  noteBody(bytes: number): void {
+  /**
+   * Takes a chunk of the body out of the count of bytes: the body has a bound of its own. False when the answer is over
+   * its budget (WB5).
+   */
+  noteBody(bytes: number): boolean {
     this.#overheadBytes -= bytes;
     this.#bodyBytes += bytes;
+    this.#chunks += 1;
+    return this.#bodyBytes >= (this.#chunks - FREE_CHUNKS) * LEAST_CHUNK_BYTES;
   }
 
   /** The head of the answer ended in the piece that was read last. */

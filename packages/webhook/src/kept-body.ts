@@ -34,7 +34,9 @@ export class KeptBody {
   }
 
   add(chunk: Buffer): void {
-    const piece = chunk.subarray(0, this.#most - this.#kept);
+    const left = this.#most - this.#kept;
+    // Of pieces of a byte a view of each would be as many objects again.
+    const piece = chunk.length <= left ? chunk : chunk.subarray(0, left);
     this.#arrived += chunk.length;
     if (this.#block === null) this.#block = piece;
     else if (piece.length > 0) this.#append(this.#block, piece);

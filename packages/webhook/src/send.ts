@@ -135,8 +135,9 @@ export class Post extends Timed implements Sendable {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.kept.add(chunk);
-    this.connection?.budget.noteBody(chunk.length);
+    const isWithin = this.connection?.budget.noteBody(chunk.length) ?? true;
     if (this.kept.arrived > this.#context.bodyBytes) controller.abort(CUT_OFF);
+    else if (!isWithin) controller.abort(new SendError(ANSWER_OVER_BUDGET, "the chunks of the body are too small"));
   }
 
   onResponseEnd(): void {

@@ -86,6 +86,15 @@ describe("an endpoint whose answer has no end", () => {
     expect(server.connections).toBe(1);
   });
 
+  it("WB5: has delivered, with an error beside it, when its body is more small chunks than it may be", async () => {
+    const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const server = await useRawServer((socket) => socket.write(`${head}${"1\r\nx\r\n".repeat(200)}0\r\n\r\n`));
+    const { sender } = watchedSender();
+    const { urls } = await attemptTo(sender, [server.url]).finished;
+    expect(urls).toMatchObject([{ outcome: "delivered", status: 200, error: "answer_over_budget" }]);
+    expect(sender.openConnections).toBe(0);
+  });
+
   it("tells the end of the request with what the answer went over", async () => {
     const server = await hostile("one-byte chunks");
     const ended = Promise.withResolvers<unknown>();
