@@ -5,7 +5,7 @@ import type { Registry } from "prom-client";
 import { gaugeRender, renderMetrics } from "./metrics-page.ts";
 import { inTurns } from "./request-turns.ts";
 import { SharedAnswer } from "./shared-answer.ts";
-import { DEFAULT_SOCKET_LIMITS, isCutOff, limitSockets, type SocketLimits } from "./socket-limits.ts";
+import { DEFAULT_SOCKET_LIMITS, limitSockets, type SocketLimits } from "./socket-limits.ts";
 
 /** Probes and scrapers send a head without a body, and read what they asked for at once. */
 const ADMIN_SOCKET_LIMITS: SocketLimits = {
@@ -56,7 +56,6 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
   const onRendered = gaugeRender(options.registry);
   const page = new SharedAnswer({ make: () => renderMetrics({ registry: options.registry, onRendered }) });
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (isCutOff(request)) return;
     answer({ ...options, page }, request, response).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { "content-type": "text/plain" });
       response.end(`${String(error)}\n`);

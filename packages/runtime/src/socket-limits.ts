@@ -7,7 +7,7 @@
  * SL1  The server cuts off a connection with more than `maxOpenRequests` open requests, or as many in one read, which
  *      may be answered as they come and hold up all other connections: no client that we know of sends a second
  *      request before the answer to the first. The one too many still reaches the server's other listeners,
- *      which find the socket destroyed (`isCutOff`); those behind it are not parsed.
+ *      which find the socket destroyed; those behind it are not parsed.
  * SL2  The server cuts off a request, with its connection, that is not over within `exchangeMs`. A request is over when
  *      its answer has been read to the end. The time of a request that waits behind others on its connection begins
  *      when the request before it is over.
@@ -55,11 +55,6 @@ interface Open {
 export interface LimitedSockets {
   /** Exempts the request from SL2 and SL3 until it is over (SL5). */
   letLast(request: IncomingMessage): void;
-}
-
-/** True when the request's connection was cut off: nobody can read an answer, so a handler should do no work for it. */
-export function isCutOff({ socket }: IncomingMessage): boolean {
-  return socket.destroyed;
 }
 
 /** How long a refused sender has to read why, in ms: closing a connection with unread bytes resets it. */

@@ -9,7 +9,8 @@
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
-import { isCutOff, limitSockets } from "@posthaste/runtime/socket-limits";
+import { inTurns } from "@posthaste/runtime/request-turns";
+import { limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed, type Refusal, type SourcedAnswer } from "../answer/answer.ts";
 import type { BodyReader } from "../body/read-body.ts";
@@ -122,8 +123,7 @@ function createHttpServer(
     connectionsCheckingInterval: timeouts.checkMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const server = createServer(settings, (request, response) => {
-    if (isCutOff(request)) return;
+  const serve: RequestListener = (request, response) => {
     const answering = answerDirectly(request, response);
     if (answering === null) {
       handle(request, response);
@@ -146,7 +146,8 @@ function createHttpServer(
       }
     };
     answering.then(({ answer, sourceId }) => answerTurns.write(sourceId, () => tell(answer)), fail);
-  });
+  };
+  const server = createServer(settings, inTurns(serve));
   return server;
 }
 
