@@ -49,8 +49,9 @@ export function FilterBar<Key extends string>({ fields, filter, kept = {}, count
   const toggle = (key: string, isOpen: boolean): void =>
     setOpen((known) => (isOpen ? key : known === key ? null : known));
   const put = (values: Filter<string>): void => show(withValues(filter, values));
-  const wordsOf = ({ key, choices, named, isMoment }: FilterField<Key>): string => {
+  const wordsOf = ({ key, choices, named, isMoment, isList }: FilterField<Key>): string => {
     const value = filter[key] ?? "";
+    if (isList === true) return countOf(value.split(",").length);
     const said = named !== undefined ? nameOf(value) : isMoment === true ? momentOf(value) : value;
     return choices?.find(([choice]) => choice === value)?.[1] ?? said;
   };

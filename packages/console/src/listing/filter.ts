@@ -9,6 +9,8 @@ export interface FilterField<Key extends string> {
   readonly isMoment?: true;
   /** The possible values, with the words for each; any text where it is absent. */
   readonly choices?: readonly (readonly [value: string, words: string])[];
+  /** Several values, divided by commas: the chip says their number. */
+  readonly isList?: true;
   /** How it stands above the list: each of its choices as a chip, or a chip of its own; else behind "Add filter". */
   readonly chip?: "choices" | "own";
   /** The words of its chip while the list is not narrowed by it; its label where they are absent. */

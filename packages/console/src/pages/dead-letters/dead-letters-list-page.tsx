@@ -26,7 +26,9 @@ import { useMissingScope } from "../../session/session.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
 import styles from "./dead-letters-page.module.css";
+import { ExportMenu } from "./export-menu.tsx";
 import { PurgeDialog } from "./purge-dialog.tsx";
+import { SelectedActions } from "./selected-actions.tsx";
 
 /** The topic of a dead letter's partition and offset. */
 const TOPIC = "posthaste.dead-letters";
@@ -37,6 +39,7 @@ type Query = Operations["GET /v1/dead-letters"]["query"];
 export function DeadLettersListPage() {
   const filter = useSearch({ from: "/dead-letters/letters" });
   const nameOf = useNames();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   // A replay leaves out by itself dead letters that are open no more.
   const { open: _open, ...deadLetters } = filter;
   return (
@@ -45,6 +48,7 @@ export function DeadLettersListPage() {
       <div className={elements["pageHead"]}>
         <h1>Dead letters</h1>
         <a href="/dead-letters">All groups</a>
+        <ExportMenu filter={filter} />
         <PurgePart filter={filter} />
         <ActionLink look="primary" href={reviewOf(deadLetters)}>
           Review and replay
@@ -67,6 +71,10 @@ export function DeadLettersListPage() {
         columns={columnsOf(nameOf)}
         className={styles["deadLetters"]}
         live={{ topics: ["dead-letters"], filter: liveFilterOf(filter) }}
+        selection={{ chosen, onChange: setChosen }}
+        actions={(letters) => (
+          <SelectedActions places={letters.map(({ place }) => place)} onClear={() => setChosen(new Set())} />
+        )}
         empty={<Empty action={<a href="/dead-letters">All groups</a>}>No dead letter fits the filter.</Empty>}
       />
     </>

@@ -1,5 +1,5 @@
 /** Deliveries, each once, newest first: an event at a destination, with how it stands. */
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { LatestDeliveryPage, Operations, ResendInput } from "../../api/api-types.ts";
 import { call } from "../../api/client.ts";
 import { CopiedId } from "../../elements/copied.tsx";
@@ -11,6 +11,7 @@ import { Ago } from "../../moment/moment-text.tsx";
 import { EventName, eventName } from "../../names/event-name.tsx";
 import { useNames } from "../../names/names.ts";
 import { ResendRow } from "../../resend/resend-button.tsx";
+import { ResendSelected } from "../../resend/resend-selected.tsx";
 import type { Tone } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { type DeliveryFilterKey, STATES } from "./delivery-filter.ts";
@@ -35,6 +36,7 @@ export interface DeliveryListProps {
 
 export function DeliveryList({ filter, empty }: DeliveryListProps) {
   const nameOf = useNames();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   return (
     <PagedList
       queryKey={["GET /v1/deliveries/latest", filter]}
@@ -54,6 +56,10 @@ export function DeliveryList({ filter, empty }: DeliveryListProps) {
       className={styles["deliveries"]}
       live={{ topics: ["deliveries", "dead-letters"], filter: liveFilterOf(filter) }}
       empty={empty}
+      selection={{ chosen, onChange: setChosen }}
+      actions={(deliveries) => (
+        <ResendSelected deliveries={deliveries.map(resendOf)} onClear={() => setChosen(new Set())} />
+      )}
     />
   );
 }
