@@ -7,7 +7,7 @@
  * QL3  Where a search ended early it says how far it came, and "more" goes on from there.
  * QL4  Once somebody asked for more, the next page is read as the end of the list comes into the window.
  */
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import { Button } from "../elements/button.tsx";
 import { MomentText } from "../moment/moment-text.tsx";
 import type { Selection } from "./column.ts";
@@ -68,6 +68,7 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
           {query.hasNextPage && (
             <More
               searchedTo={last?.searchedTo ?? null}
+              count={shown.length}
               isReading={query.isFetchingNextPage}
               onPress={() => void query.fetchNextPage()}
             />
@@ -80,24 +81,25 @@ export function PagedList<Row>(props: PagedListProps<Row>) {
 
 interface MoreProps {
   readonly searchedTo: string | null;
+  /** The rows that stand there. */
+  readonly count: number;
   readonly isReading: boolean;
   readonly onPress: () => void;
 }
 
 /** QL3, QL4. */
-function More({ searchedTo, isReading, onPress }: MoreProps) {
-  const isAsked = useRef(false);
+function More({ searchedTo, count, isReading, onPress }: MoreProps) {
   const end = useRef<HTMLDivElement>(null);
+  const isSeen = useSeen(end);
+  /** The rows at the last request, so that a failed one is repeated by a press alone; null until the first press. */
+  const askedAt = useRef<number | null>(null);
   const read = useRef(onPress);
   read.current = onPress;
   useEffect(() => {
-    if (isReading || end.current === null || !("IntersectionObserver" in window)) return;
-    const observer = new IntersectionObserver(([entry]) => {
-      if (isAsked.current && entry?.isIntersecting === true) read.current();
-    });
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [isReading]);
+    if (!isSeen || isReading || askedAt.current === null || askedAt.current >= count) return;
+    askedAt.current = count;
+    read.current();
+  }, [isSeen, isReading, count]);
   return (
     <div className={styles["more"]} ref={end}>
       {searchedTo !== null && (
@@ -108,7 +110,8 @@ function More({ searchedTo, isReading, onPress }: MoreProps) {
       <Button
         isPending={isReading}
         onPress={() => {
-          isAsked.current = searchedTo === null;
+          // Each search that ended early is gone on with by hand.
+          askedAt.current = searchedTo === null ? count : null;
           onPress();
         }}
       >
@@ -116,6 +119,18 @@ function More({ searchedTo, isReading, onPress }: MoreProps) {
       </Button>
     </div>
   );
+}
+
+/** Whether an element is in the window. */
+function useSeen(element: RefObject<HTMLElement | null>): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    if (element.current === null || !("IntersectionObserver" in window)) return;
+    const observer = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting === true));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isSeen;
 }
 
 interface ReadAnewProps {

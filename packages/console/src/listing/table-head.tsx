@@ -7,18 +7,18 @@ export interface TableHeadProps {
   readonly columns: readonly Column<never>[];
   readonly sorting: Sorting | undefined;
   readonly selection: Selection | undefined;
-  /** Of all rows that can be selected. */
-  readonly ids: readonly string[];
+  readonly rows: readonly unknown[];
+  readonly idOf: (row: unknown) => string;
 }
 
 /** The headings, by which the list is sorted where it can be. */
-export function TableHead({ columns, sorting, selection, ids }: TableHeadProps) {
+export function TableHead({ columns, sorting, selection, rows, idOf }: TableHeadProps) {
   return (
     <thead>
       <tr role="row" aria-rowindex={1} className={styles["head"]}>
         {selection !== undefined && (
           <th role="columnheader" scope="col" className={styles["choose"]}>
-            <ChooseAll selection={selection} ids={ids} />
+            <ChooseAll selection={selection} ids={rows.map(idOf)} />
           </th>
         )}
         {columns.map((column) => (

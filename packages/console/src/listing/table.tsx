@@ -5,7 +5,7 @@
  *      controls of a row, Enter opens it, Space selects it, and one Tab leaves.
  * TB2  Above `PLAIN_ROWS` only the rows in and near the window stand in the document.
  */
-import { type MouseEvent, type RefObject, useRef } from "react";
+import { type MouseEvent, memo, type RefObject, useRef } from "react";
 import { ButtonContext, Link } from "react-aria-components";
 import { type Column, cellClass, type Selection, type Sorting } from "./column.ts";
 import styles from "./table.module.css";
@@ -45,12 +45,7 @@ export function Table<Row>(props: TableProps<Row>) {
       {...(selection === undefined ? {} : { "aria-multiselectable": true })}
       className={`${styles["grid"]} ${className} ${selection === undefined ? "" : styles["selectable"]}`}
     >
-      <TableHead
-        columns={columns}
-        sorting={sorting}
-        selection={selection}
-        ids={selection === undefined ? [] : rows.map(idOf)}
-      />
+      <KeptHead rows={rows} {...{ columns, sorting, selection }} idOf={idOf as (row: unknown) => string} />
       <ButtonContext.Provider value={NO_TAB_STOP}>
         <Body {...props} body={body} shown={shown} keys={keys} />
       </ButtonContext.Provider>
@@ -64,26 +59,34 @@ interface BodyProps<Row> extends TableProps<Row> {
   readonly keys: TableKeys;
 }
 
-function Body<Row>(props: BodyProps<Row>) {
-  const { rows, idOf, body, shown, keys } = props;
+function Body<Row>({ body, shown, keys, ...props }: BodyProps<Row>) {
+  const { rows, columns, idOf, textOf, linkOf, selection } = props;
+  const own = { columns, idOf, textOf, linkOf, selection };
   return (
     <tbody role="rowgroup" ref={body} tabIndex={-1} className={styles["body"]} {...keys}>
       {shown.beforePx > 0 && <tr aria-hidden style={{ height: shown.beforePx }} />}
       {shown.indexes.map((index) => {
         const row = rows[index];
-        return row === undefined ? null : <TableRow key={idOf(row)} {...props} row={row} index={index} />;
+        if (row === undefined) return null;
+        return <KeptRow key={idOf(row)} {...{ ...own, row, index }} measure={shown.measure} />;
       })}
       {shown.afterPx > 0 && <tr aria-hidden style={{ height: shown.afterPx }} />}
     </tbody>
   );
 }
 
-interface TableRowProps<Row> extends BodyProps<Row> {
+interface TableRowProps<Row>
+  extends Pick<TableProps<Row>, "columns" | "idOf" | "textOf" | "linkOf" | "selection">,
+    Pick<ShownRows, "measure"> {
   readonly row: Row;
   readonly index: number;
 }
 
-function TableRow<Row>({ row, index, columns, idOf, textOf, linkOf, selection, shown }: TableRowProps<Row>) {
+/** Drawn anew with the list alone, and not as it scrolls: a long list has long work for its head. */
+const KeptHead = memo(TableHead);
+const KeptRow = memo(TableRow) as typeof TableRow;
+
+function TableRow<Row>({ row, index, columns, idOf, textOf, linkOf, selection, measure }: TableRowProps<Row>) {
   const [id, href] = [idOf(row), linkOf?.(row) ?? null];
   const isChosen = selection?.chosen.has(id) ?? false;
   return (
@@ -97,7 +100,7 @@ function TableRow<Row>({ row, index, columns, idOf, textOf, linkOf, selection, s
       data-index={index}
       {...(href === null ? {} : { "data-href": href })}
       {...(selection === undefined ? {} : { "aria-selected": isChosen })}
-      {...(shown.measure === null ? {} : { ref: shown.measure })}
+      {...(measure === null ? {} : { ref: measure })}
       className={styles["row"]}
       onClick={openUnlessControl}
     >
