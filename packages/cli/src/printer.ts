@@ -20,7 +20,8 @@ export interface Printer {
   readonly isJson: boolean;
   /**
    * Entries of a list: JSON lines with every field under `--json`; else these columns, as a table with a header on a
-   * terminal, where times are distances, tab-separated and whole without one. `made` are columns that are put together from several fields.
+   * terminal, where times are distances, tab-separated and whole without one. `made` are columns that are put together
+   * from several fields.
    */
   list(
     entries: readonly Entry[],

@@ -4,8 +4,8 @@
  *
  * Owns: the index, and for each of its segments a Bloom filter over the messages in it, which is kept in a table of its
  * own once the segment is full.
- * MI1  An entry is in the segment that was the newest when it was added. A segment is full at `SEGMENT_ENTRIES`, so what
- *      is added touches the pages of one segment.
+ * MI1  An entry is in the segment that was the newest when it was added. A segment is full at `SEGMENT_ENTRIES`: new
+ *      entries touch the pages of one segment.
  * MI2  A message is looked for in the segments whose filter may hold it. A filter forgets nothing: no entry is missed.
  * MI3  Segments before the first that has an entry are given up at the next `trim`.
  */

@@ -9,7 +9,7 @@
  * JN3  It holds the newest `maxEntries` at the most, and shows nothing older than `keepMs`.
  * JN4  Every page is read along an index: its cost does not depend on the number of entries held. Only counting reads
  *      each index entry that it counts, and a page of one message sorts that message's entries. The entries of one
- *      delivery are found by message and destination (message-index.ts), so an event may have any number of destinations.
+ *      delivery are found by message and destination (message-index.ts): an event may have any number of destinations.
  */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { MessageIndex } from "./message-index.ts";

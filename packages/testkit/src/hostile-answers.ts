@@ -5,7 +5,7 @@ const CHUNKED = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
 const LENGTH = 64 * 1024;
 /** Header lines that are within the budget by their bytes. */
 const MANY_LINES_BYTES = 30 * 1024;
-/** As many header lines and one-byte chunks as an answer may have; ten kilobytes with chunks as small as they may be. */
+/** As many header lines and one-byte chunks as an answer may have; ten kilobytes in chunks as small as they may be. */
 const DEAR_LINES_BYTES = 1_250;
 const DEAR_CHUNKS = 128;
 

@@ -1,4 +1,4 @@
-/** The base of the measurements of the whole path: one installation, its sources and receiver, and what each process takes. */
+/** The base of the measurements of the whole path: one installation, its sources and receiver, each process's CPU. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";

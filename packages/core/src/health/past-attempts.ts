@@ -1,4 +1,4 @@
-/** The attempts of a destination that no running delivery process reports: of processes that are gone, or of the log. */
+/** A destination's attempts that no running delivery process reports: of processes that are gone, or of the log. */
 import type { DestinationHealth, HealthOfUrl } from "./health-record.ts";
 
 /** The moments of attempts, and the last answer of each URL. No breaker is open, and no request is under way. */

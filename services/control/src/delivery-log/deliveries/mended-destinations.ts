@@ -1,7 +1,8 @@
 /**
  * The destinations that were mended (ME1 and ME2 of mended.ts), with the dead letters that can be sent again.
  *
- * Owns: the last count, which is made at most every `KEEP_MS`: suppressions and purges have dead letters counted singly.
+ * Owns: the last count, which is made at most every `KEEP_MS`: suppressions and purges have dead letters counted one by
+ * one.
  */
 import { type DeadLettersToReplay, deadLettersToReplay, isMended } from "@posthaste/core/replay/mended";
 import type { HeldPlan } from "@posthaste/dead-letters/replay-store";
