@@ -5,6 +5,7 @@
 import { cellText } from "./cell.ts";
 import { clockOf, colorState, distanceOf } from "./cell-words.ts";
 import { type Entry, isEntry } from "./entries.ts";
+import { fieldPage } from "./field-page.ts";
 import { cutLine, foldLine } from "./fold.ts";
 import { fitTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -34,7 +35,7 @@ export interface Printer {
     made: Readonly<Record<string, (entry: Entry) => unknown>> | undefined,
     fitted: number,
   ): (entries: readonly Entry[]) => void;
-  /** One document: JSON under `--json`, else a line for each field. */
+  /** One document: JSON under `--json`, else a page of its fields on a terminal, and a line for each without one. */
   document(entry: Entry): void;
   /** Lines that are made for a person; nothing in them is obeyed by a terminal, which has them folded between words. */
   lines(lines: readonly string[]): void;
@@ -79,10 +80,8 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
     listOn,
     document: (entry) => {
       if (json) return write([JSON.stringify(entry, null, 2)]);
-      const fields = flatten(entry);
-      if (!terminal.isTerminal) return write(fields.map((field) => field.join("\t")));
-      const width = Math.max(...fields.map(([name]) => name.length));
-      write(fields.map(([name, value]) => `${bold(name.padEnd(width))}  ${value}`.trimEnd()));
+      if (!terminal.isTerminal) return write(flatten(entry).map((field) => field.join("\t")));
+      write(fieldPage(entry, { nowMs: terminal.nowMs(), bold, isColored: color }));
     },
     lines: (lines) => write(terminal.isTerminal ? lines.flatMap((line) => foldLine(line, terminal.columns)) : lines),
     say,

@@ -143,10 +143,10 @@ describe("on a terminal", () => {
     ).toEqual(sources);
   });
 
-  it("one document has its fields under one another", async () => {
+  it("one document is a page of its fields", async () => {
     control.script("GET /v1/destinations/dst_1", { id: "dst_1", settings: { urls: [{ url: "https://a.example/" }] } });
     const { stdout } = await onTerminal(["destinations", "get", "dst_1", "--no-color"]);
-    expect(stdout).toBe("id                   dst_1\nsettings.urls.0.url  https://a.example/\n");
+    expect(stdout).toBe("id  dst_1\nsettings\n  urls\n    url  https://a.example/\n");
   });
 
   it("removing goes on after a yes, and does nothing after anything else", async () => {
