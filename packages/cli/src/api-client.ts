@@ -43,6 +43,8 @@ export interface Paging {
 }
 
 export interface ApiClient {
+  /** Control's, without a slash at the end. */
+  readonly url: string;
   /** Whether there is a token to ask with. */
   readonly hasToken: boolean;
   /**
@@ -134,6 +136,7 @@ export function createApiClient({ url, token, elsewhere, timeoutMs, version }: A
 
   const listRead = listReader(call);
   return {
+    url,
     hasToken: token !== null,
     call,
     upload: uploadLines,

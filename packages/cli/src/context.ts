@@ -22,6 +22,8 @@ export interface Context {
   readonly terminal: Terminal;
   readonly api: ApiClient;
   readonly printer: Printer;
+  /** The command's own. */
+  readonly version: string;
   /** The bytes of a file as they are read; `-` is standard input. Rejects with CliError. */
   readonly openFile: (path: string) => Promise<AsyncIterable<Uint8Array>>;
   /** Resolves when the question is answered with yes, or `--yes` was given; rejects with CliError otherwise. */
@@ -64,6 +66,7 @@ export async function createContext(
   const color = options.color !== false && !terminal.env.NO_COLOR;
   return {
     terminal,
+    version,
     api: createApiClient({ url, token, elsewhere, timeoutMs, version }),
     printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
     openFile: (path) =>

@@ -20,6 +20,7 @@ import { addSuppressions } from "./commands/suppressions.ts";
 import { addTokens } from "./commands/tokens.ts";
 import { addTopics } from "./commands/topics.ts";
 import { addTraits } from "./commands/traits.ts";
+import { addVersion } from "./commands/version.ts";
 import { type ContextOptions, createContext, type GlobalOptions, type Perform } from "./context.ts";
 import { examples } from "./examples.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
@@ -91,6 +92,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addTopics(program, perform);
   addOpen(program, perform);
   addDoctor(program, perform);
+  addVersion(program, perform);
   addCompletion(program, terminal);
   configure(program, (command) =>
     command

@@ -64,6 +64,9 @@ it("open prints the link where there is no terminal, with the page in its path",
     201,
   );
   expect((await command.posthaste(["open"])).stdout).toBe("http://127.0.0.1:8090/#sign-in=abc\n");
+  const web = async (...words: string[]) => (await command.posthaste([...words, "--web"])).stdout;
+  expect(await web("destinations", "get", "dst_1")).toBe("http://127.0.0.1:8090/destinations/dst_1#sign-in=abc\n");
+  expect(await web("events", "why", "m/1")).toBe("http://127.0.0.1:8090/events/m%2F1#sign-in=abc\n");
   const { stdout } = await command.posthaste(["open", "destinations", "--json"]);
   expect(JSON.parse(stdout)).toEqual({ link: "http://127.0.0.1:8090/destinations#sign-in=abc", expiresAt: "then" });
 });

@@ -87,6 +87,7 @@ describe("help", () => {
       complete: true,
     });
     const states = { open: 0, failing: 0, healthy: 1, off: 0 };
+    control.script("GET /openapi.json", { info: { version: "0.1.0" } });
     control.script("GET /v1/status", { ready: true, destinations: states, complete: true });
     control.script("GET /v1/doctor", { ok: true, checks: [] });
     control.script("GET /v1/health/destinations", { data: [document], nextCursor: null, complete: true });

@@ -86,7 +86,7 @@ const PRINTED: Readonly<Record<string, string>> = {
 /** They print nothing under `--json`, or no JSON of the API: a scan, a file, a script, requests. */
 const OTHERS = [
   ...["sources remove", "destinations remove", "audiences remove", "tokens revoke"],
-  ...["events scan", "dead-letters export", "completion", "complete", "listen"],
+  ...["events scan", "dead-letters export", "completion", "complete", "listen", "version"],
 ];
 
 /** The words typed beside the command's own. */

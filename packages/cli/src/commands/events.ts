@@ -12,6 +12,7 @@ import { startProgress } from "../progress.ts";
 import { serverSentEvents } from "../server-sent-events.ts";
 import { eventPath } from "./event-path.ts";
 import { addFindEvents } from "./find-events.ts";
+import { openPage, WEB } from "./open.ts";
 
 const COLUMNS = ["time", "what", "topic", "partition", "offset", "sourceId", "destinationId", "detail"];
 
@@ -27,8 +28,11 @@ export function addEvents(program: Command, perform: Perform): void {
     .option("--source-id <id>", "only the events of this source")
     .option("--origin <place>", "only the event at this place of the events, partition:offset: a repeat has its own")
     .option("--user-id <id>", "whose event it is: what is under way is then looked for among that user's alone")
-    .action((messageId: string, { sourceId, origin, userId }: WhyOptions, command: Command) =>
-      perform(command, async ({ api, printer }) => {
+    .option(...WEB)
+    .action((messageId: string, { sourceId, origin, userId, web }: WhyOptions, command: Command) =>
+      perform(command, async (context) => {
+        if (web === true) return openPage(context, `events/${encodeURIComponent(messageId)}`);
+        const { api, printer } = context;
         const verdict = await wholeVerdict((cursor) =>
           api.call("GET", eventPath(messageId, "", queryOf({ sourceId, origin, userId, cursor }))),
         );
@@ -52,6 +56,7 @@ export function addEvents(program: Command, perform: Perform): void {
 }
 
 interface WhyOptions {
+  readonly web?: boolean;
   readonly sourceId?: string;
   readonly origin?: string;
   readonly userId?: string;

@@ -6,6 +6,7 @@ import { examples } from "../examples.ts";
 import { EXIT } from "../exit-code.ts";
 import { namesBeside } from "../names.ts";
 import { wholeNumber } from "../options.ts";
+import { openPage, WEB } from "./open.ts";
 import { type RemoveOptions, removeEach } from "./remove.ts";
 
 export interface StoredCommand {
@@ -53,13 +54,25 @@ export function addList(list: ListCommand): void {
     .addHelpText("after", examples(shown));
 }
 
-/** `get <id>`. */
+interface WebOptions {
+  readonly web?: boolean;
+}
+
+/** The console's page of `/v1/sources` is `sources`. */
+function pageOf(path: string): string {
+  return path.replace(/^\/v1\//, "");
+}
+
+/** `get <id>`, with `--web`. */
 export function addGet({ group, perform, path, description, examples: shown }: StoredCommand): void {
   group
     .command("get <id>")
     .description(description)
-    .action((id: string, _: object, command: Command) =>
-      perform(command, async ({ api, printer }) => {
+    .option(...WEB)
+    .action((id: string, { web }: WebOptions, command: Command) =>
+      perform(command, async (context) => {
+        if (web === true) return openPage(context, `${pageOf(path)}/${encodeURIComponent(id)}`);
+        const { api, printer } = context;
         printer.document(await api.call("GET", `${path}/${encodeURIComponent(id)}`));
         return EXIT.done;
       }),
