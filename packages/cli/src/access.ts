@@ -3,11 +3,13 @@
  */
 import { join } from "node:path";
 import { CliError, EXIT } from "./exit-code.ts";
+import { type Profile, profileOf, readProfiles } from "./profiles.ts";
 import type { Terminal } from "./terminal.ts";
 
 const DEFAULT_PORT = "8090";
 
 export interface AccessOptions {
+  readonly profile?: string | undefined;
   readonly url?: string | undefined;
   readonly tokenFile?: string | undefined;
 }
@@ -21,11 +23,14 @@ export interface Access {
 }
 
 /**
- * The token never comes from an argument, where `ps` shows it. The data folder's token is for the control that the
+ * A profile counts where it is named, and the current one where nothing else names a control or a token: neither an
+ * option nor the environment. Its token goes to its own control alone. The token never comes from an argument, where `ps` shows it. The data folder's token is for the control that the
  * folder belongs to: it is not sent to another that `--url` names.
  */
 export async function findAccess(options: AccessOptions, terminal: Terminal, defaultDataDir: string): Promise<Access> {
   const { env } = terminal;
+  const profile = await findProfile(options, terminal);
+  if (profile !== undefined) return { url: profile.url, token: profile.token, elsewhere: null };
   const dataDir = env.POSTHASTE_DATA_DIR || defaultDataDir;
   const local = await localControl(terminal, dataDir);
   const localUrl = local ?? `http://127.0.0.1:${env.POSTHASTE_CONTROL_PORT || DEFAULT_PORT}`;
@@ -35,6 +40,21 @@ export async function findAccess(options: AccessOptions, terminal: Terminal, def
   if (env.POSTHASTE_ADMIN_TOKEN) return { url, token: env.POSTHASTE_ADMIN_TOKEN, elsewhere: null };
   const kept = url === localUrl ? await readOptional(terminal, join(dataDir, "admin-token")) : undefined;
   return { url, token: kept?.trim() || null, elsewhere: url === localUrl ? null : (local ?? null) };
+}
+
+async function findProfile(options: AccessOptions, terminal: Terminal): Promise<Profile | undefined> {
+  const { env } = terminal;
+  const named = options.profile ?? (env.POSTHASTE_PROFILE || undefined);
+  const others = [options.url, options.tokenFile];
+  if (named !== undefined) {
+    if (options.profile !== undefined && others.some((each) => each !== undefined))
+      throw new CliError(EXIT.usage, "--profile has a URL and a token of its own: leave out --url and --token-file");
+    if (others.every((each) => each === undefined)) return profileOf(await readProfiles(terminal), named);
+    return undefined;
+  }
+  const isNamedElsewhere = [...others, env.POSTHASTE_ADMIN_TOKEN, env.POSTHASTE_DATA_DIR].some(Boolean);
+  const all = isNamedElsewhere ? undefined : await readProfiles(terminal);
+  return all?.current == null ? undefined : profileOf(all, all.current);
 }
 
 function parseUrl(text: string): string {

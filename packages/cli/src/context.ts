@@ -1,6 +1,6 @@
 /** The context of every command: the API, the printer, and a way to ask. */
 import type { Command } from "commander";
-import { findAccess } from "./access.ts";
+import { type Access, findAccess } from "./access.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
 import { parseDuration } from "./duration.ts";
 import { CliError, EXIT, type ExitCode } from "./exit-code.ts";
@@ -9,6 +9,7 @@ import type { Terminal } from "./terminal.ts";
 
 /** Options that every command takes. */
 export interface GlobalOptions {
+  readonly profile?: string;
   readonly url?: string;
   readonly tokenFile?: string;
   readonly json?: boolean;
@@ -21,6 +22,10 @@ export interface GlobalOptions {
 export interface Context {
   readonly terminal: Terminal;
   readonly api: ApiClient;
+  /** Where control is, and the token that was found for it. */
+  readonly access: Access;
+  /** The same API with another token. */
+  readonly withToken: (token: string) => ApiClient;
   readonly printer: Printer;
   /** The command's own. */
   readonly version: string;
@@ -53,7 +58,7 @@ export async function createContext(
   if (timeoutMs === undefined || timeoutMs === 0) {
     throw new CliError(EXIT.usage, "--timeout: expected a duration such as 500ms, 10s or 2m");
   }
-  const { url, token, elsewhere } = await findAccess(options, terminal, defaultDataDir);
+  const access = await findAccess(options, terminal, defaultDataDir);
   const confirm = async (question: string, isYes: (answer: string) => boolean): Promise<void> => {
     if (options.yes === true) return;
     if (!terminal.canAsk) {
@@ -67,7 +72,9 @@ export async function createContext(
   return {
     terminal,
     version,
-    api: createApiClient({ url, token, elsewhere, timeoutMs, version }),
+    api: createApiClient({ ...access, timeoutMs, version }),
+    access,
+    withToken: (token) => createApiClient({ ...access, token, timeoutMs, version }),
     printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
     openFile: (path) =>
       terminal.openFile(path).catch((cause: unknown) => {

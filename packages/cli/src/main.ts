@@ -3,6 +3,7 @@
  * loaded when they are needed: --help is to come at once.
  */
 import { open, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import packageJson from "../package.json" with { type: "json" };
 import { EXIT } from "./exit-code.ts";
@@ -56,6 +57,26 @@ const terminal: Terminal = {
     const child = spawn(program, [...args, url], { stdio: "ignore", detached: true });
     child.once("error", () => {});
     child.unref();
+  },
+  writePrivate: async (path, text) => {
+    const { mkdir, rename, writeFile } = await import("node:fs/promises");
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(`${path}.partial`, text, { mode: 0o600 });
+    await rename(`${path}.partial`, path);
+  },
+  askSecret: async (question) => {
+    const { createInterface } = await import("node:readline/promises");
+    const { Writable } = await import("node:stream");
+    const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+    process.stderr.write(question);
+    const lines = createInterface({ input: process.stdin, output: unseen, terminal: true });
+    lines.on("SIGINT", interrupt);
+    try {
+      return await lines.question("");
+    } finally {
+      lines.close();
+      process.stderr.write("\n");
+    }
   },
   ask: async (question) => {
     const { createInterface } = await import("node:readline/promises");

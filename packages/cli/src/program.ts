@@ -10,6 +10,7 @@ import { addDestinations } from "./commands/destinations.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addEvents } from "./commands/events.ts";
 import { addListen } from "./commands/listen.ts";
+import { addLogin } from "./commands/login.ts";
 import { addOpen } from "./commands/open.ts";
 import { addReplays } from "./commands/replays.ts";
 import { addSecret } from "./commands/secret.ts";
@@ -62,6 +63,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
     .description("Webhook delivery for customer data: configure it and look after it")
     .version(version)
     .option("--url <url>", "control's URL (default: the local command's)")
+    .option("--profile <name>", "control's URL and token as posthaste login keeps them (else POSTHASTE_PROFILE)")
     .option("--token-file <path>", "file with the token (else POSTHASTE_ADMIN_TOKEN, else the local command's)")
     .option("--json", "JSON on standard output: one object a line for lists, one document otherwise")
     .option("--quiet", "no talk on standard error but errors")
@@ -92,6 +94,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
   addTopics(program, perform);
   addOpen(program, perform);
   addDoctor(program, perform);
+  addLogin(program, perform);
   addVersion(program, perform);
   addCompletion(program, terminal);
   configure(program, (command) =>

@@ -30,6 +30,8 @@ function talkOf(
     readFile: () => Promise.reject(new Error("no files here")),
     openFile: () => Promise.reject(new Error("no files here")),
     openOutput: () => Promise.reject(new Error("no files here")),
+    writePrivate: () => Promise.reject(new Error("no files here")),
+    askSecret: () => Promise.reject(new Error("nobody here")),
     onInterrupt: () => () => {},
     openUrl: () => Promise.reject(new Error("no browser here")),
     ask: () => Promise.reject(new Error("nobody here")),

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -38,6 +38,11 @@ describe("help", () => {
     control = await startFakeControl();
     dir = await mkdtemp(join(tmpdir(), "posthaste-help-"));
     await writeFile(join(dir, "secret.txt"), "s3cret\n");
+    await writeFile(join(dir, "token.txt"), `${TOKEN}\n`);
+    await mkdir(join(dir, "0", "posthaste"), { recursive: true });
+    const production = { url: "https://control.example", token: TOKEN };
+    const profiles = JSON.stringify({ current: null, profiles: { production } });
+    await writeFile(join(dir, "0", "posthaste", "profiles.json"), profiles);
     await writeFile(join(dir, "members.ndjson"), '"ada"\n');
     await writeFile(join(dir, "values.ndjson"), '{"userId": "ada", "value": 1}\n');
     await writeFile(join(dir, "users.txt"), "user-7\nuser-8\n");
@@ -127,6 +132,7 @@ describe("help", () => {
         ? { status: 200, body: "event: beat\nid: 1\ndata: {}\n\n" }
         : { status: 401 },
     );
+    control.script("GET /v1/session", { name: "admin" });
     control.script("POST /v1/session/link", { link: "http://127.0.0.1:1/#sign-in=x", expiresAt: "now" }, 201);
     control.script("GET /readyz", { ready: true, checks: { tables: true } });
   });
@@ -141,11 +147,12 @@ describe("help", () => {
     async (_, path) => {
       const examples = (await helpOf(path)).match(/^ {2}\$ posthaste .*$/gm) ?? [];
       expect(examples.length).toBeGreaterThan(0);
-      const runs = examples.map((line) =>
+      const runs = examples.map((line, index) =>
         // Nobody is there to be asked.
         runCommand([...words(line.replace("  $ posthaste ", "")), "--url", control.url, "--yes"], {
           cwd: dir,
-          env: { POSTHASTE_ADMIN_TOKEN: TOKEN },
+          // Each has profiles of its own.
+          env: { POSTHASTE_ADMIN_TOKEN: TOKEN, XDG_CONFIG_HOME: join(dir, String(index)) },
         }),
       );
       for (const [index, { code, stderr }] of (await Promise.all(runs)).entries()) {

@@ -87,6 +87,7 @@ const PRINTED: Readonly<Record<string, string>> = {
 const OTHERS = [
   ...["sources remove", "destinations remove", "audiences remove", "tokens revoke"],
   ...["events scan", "dead-letters export", "completion", "complete", "listen", "version"],
+  ...["login", "logout", "profiles"],
 ];
 
 /** The words typed beside the command's own. */

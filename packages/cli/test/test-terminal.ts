@@ -1,6 +1,6 @@
 /** A terminal of a test's own for the command: nobody sits at it, and its output is kept. */
-import { open, readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import type { RunResult } from "@posthaste/testkit/run-node";
 import packageJson from "../package.json" with { type: "json" };
@@ -40,6 +40,11 @@ export function createTestTerminal({ cwd = "/nonexistent", stdin = "", env = {} 
         path === "-"
           ? { write: async (bytes) => out(Buffer.from(bytes).toString()), end: async () => undefined }
           : openOutput(resolve(cwd, path)),
+      writePrivate: async (path, text) => {
+        await mkdir(dirname(resolve(cwd, path)), { recursive: true });
+        await writeFile(resolve(cwd, path), text, { mode: 0o600 });
+      },
+      askSecret: () => Promise.reject(new Error("nobody here")),
       onInterrupt: () => () => {},
       openUrl: () => Promise.reject(new Error("no browser here")),
       ask: () => Promise.reject(new Error("nobody here")),
