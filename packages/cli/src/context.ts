@@ -13,6 +13,7 @@ export interface GlobalOptions {
   readonly url?: string;
   readonly tokenFile?: string;
   readonly json?: boolean;
+  readonly jq?: string;
   readonly quiet?: boolean;
   readonly color?: boolean;
   readonly yes?: boolean;
@@ -68,6 +69,8 @@ export async function createContext(
     }
     if (!isYes((await terminal.ask(question)).trim())) throw new CliError(EXIT.no, "nothing was done");
   };
+  // Few commands need the library: --help is to come at once.
+  const filter = options.jq === undefined ? undefined : (await import("./json-filter.ts")).jsonFilter(options.jq);
   const color = options.color !== false && !terminal.env.NO_COLOR;
   return {
     terminal,
@@ -75,7 +78,7 @@ export async function createContext(
     api: createApiClient({ ...access, timeoutMs, version }),
     access,
     withToken: (token) => createApiClient({ ...access, token, timeoutMs, version }),
-    printer: createPrinter({ terminal, json: options.json === true, quiet: options.quiet === true, color }),
+    printer: createPrinter({ terminal, json: options.json === true, filter, quiet: options.quiet === true, color }),
     openFile: (path) =>
       terminal.openFile(path).catch((cause: unknown) => {
         const reason = cause instanceof Error ? cause.message : String(cause);

@@ -2,17 +2,20 @@
  * Standard output is data, standard error is talk; `--json`, `--quiet` and a missing terminal change their shape, not
  * that.
  */
-import { cellText } from "./cell.ts";
+import { cellText, printableLines } from "./cell.ts";
 import { clockOf, colorState, distanceOf } from "./cell-words.ts";
 import { type Entry, isEntry } from "./entries.ts";
 import { fieldPage } from "./field-page.ts";
 import { cutLine, foldLine } from "./fold.ts";
+import type { JsonFilter } from "./json-filter.ts";
 import { fitTable } from "./table.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface PrinterOptions {
   readonly terminal: Terminal;
   readonly json: boolean;
+  /** What is printed of each JSON document, which it asks for too. */
+  readonly filter?: JsonFilter | undefined;
   readonly quiet: boolean;
   readonly color: boolean;
 }
@@ -45,15 +48,19 @@ export interface Printer {
   rewrite(text: string): void;
 }
 
-export function createPrinter({ terminal, json, quiet, color }: PrinterOptions): Printer {
+export function createPrinter({ terminal, filter, quiet, color, ...options }: PrinterOptions): Printer {
+  const json = options.json || filter !== undefined;
   const bold = (text: string): string => (color && terminal.isTerminal ? `\u001b[1m${text}\u001b[22m` : text);
   const write = (lines: readonly string[]): void => {
     if (lines.length > 0) terminal.out(`${lines.join("\n")}\n`);
   };
+  /** Texts may hold what a terminal would obey. */
+  const filtered = (entry: Entry): readonly string[] | undefined =>
+    filter?.(entry).map((line) => (terminal.isTerminal ? printableLines(line) : line));
   const listOn: Printer["listOn"] = (columns, made = {}, fitted) => {
     let last: readonly (readonly string[])[] | null = null;
     return (entries) => {
-      if (json) return write(entries.map((entry) => JSON.stringify(entry)));
+      if (json) return write(entries.flatMap((entry) => filtered(entry) ?? [JSON.stringify(entry)]));
       const rows = entries.map((entry) =>
         columns.map((column) => cellText(made[column]?.(entry) ?? valueAt(entry, column))),
       );
@@ -79,7 +86,7 @@ export function createPrinter({ terminal, json, quiet, color }: PrinterOptions):
     list: (entries, columns, made) => listOn(columns, made, 0)(entries),
     listOn,
     document: (entry) => {
-      if (json) return write([JSON.stringify(entry, null, 2)]);
+      if (json) return write(filtered(entry) ?? [JSON.stringify(entry, null, 2)]);
       if (!terminal.isTerminal) return write(flatten(entry).map((field) => field.join("\t")));
       write(fieldPage(entry, { nowMs: terminal.nowMs(), bold, isColored: color }));
     },

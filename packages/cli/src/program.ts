@@ -66,6 +66,7 @@ export function createProgram({ terminal, version }: ProgramOptions, perform: Pe
     .option("--profile <name>", "control's URL and token as posthaste login keeps them (else POSTHASTE_PROFILE)")
     .option("--token-file <path>", "file with the token (else POSTHASTE_ADMIN_TOKEN, else the local command's)")
     .option("--json", "JSON on standard output: one object a line for lists, one document otherwise")
+    .option("--jq <program>", "of each JSON document what a jq program makes of it; texts as they are")
     .option("--quiet", "no talk on standard error but errors")
     .option("--no-color", "no colours (NO_COLOR does the same)")
     .option("--yes", "answer every question with yes")

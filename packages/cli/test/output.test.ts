@@ -29,6 +29,17 @@ describe("standard output", () => {
     ).toEqual([SITE, APP]);
   });
 
+  it("has of each object of a list, and of a document, what a jq program makes of it", async () => {
+    command.control.script("GET /v1/sources", { data: [SITE, APP], nextCursor: null });
+    const jq = (...words: string[]) => posthaste(["sources", ...words]);
+    expect((await jq("list", "--jq", 'select(.kind == "mobile") | .name')).stdout).toBe("App\n");
+    command.control.script("GET /v1/sources/src_1", SITE);
+    expect((await jq("get", "src_1", "--jq", "{id, revision}")).stdout).toBe('{"id":"src_1","revision":7}\n');
+    command.control.reset();
+    const wrong = await jq("list", "--jq", ".a[");
+    expect([wrong.code, wrong.stderr.slice(0, 16), command.control.requests]).toEqual([2, "posthaste: --jq:", []]);
+  });
+
   it("is empty for an empty list", async () => {
     command.control.script("GET /v1/sources", { data: [], nextCursor: null });
     expect(await posthaste(["sources", "list"])).toEqual({ code: 0, stdout: "", stderr: "" });

@@ -143,6 +143,11 @@ describe("on a terminal", () => {
     ).toEqual(sources);
   });
 
+  it("what --jq prints has nothing that the terminal would obey", async () => {
+    control.script("GET /v1/sources/src_1", { name: "\u001b]0;gone\u0007 x" });
+    expect((await onTerminal(["sources", "get", "src_1", "--jq", ".name"])).stdout).toBe(" ]0;gone  x\n");
+  });
+
   it("one document is a page of its fields", async () => {
     control.script("GET /v1/destinations/dst_1", { id: "dst_1", settings: { urls: [{ url: "https://a.example/" }] } });
     const { stdout } = await onTerminal(["destinations", "get", "dst_1", "--no-color"]);
