@@ -205,7 +205,7 @@ describe("a connection", () => {
     expect(sent.isCutOff).toBe(false);
   });
 
-  it("has few of the requests of a read begun in one turn of the event loop (HO1 of request-turns.ts)", async () => {
+  it("has few of the requests of a read begun in one turn of the event loop (QT1 of request-turns.ts)", async () => {
     const sent = await sendAtOnce(16);
     await expect.poll(() => sent.begun, { timeout: 30_000 }).toBe(16);
     expect(sent.begunInTurn).toBe(PER_TURN);

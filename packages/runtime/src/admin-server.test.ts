@@ -51,7 +51,7 @@ it("answers /readyz?own without the checks of other services", async () => {
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
 });
 
-it("begins few of the requests that come at once in one turn of the event loop (HO1 of request-turns.ts)", async () => {
+it("begins few of the requests that come at once in one turn of the event loop (QT1 of request-turns.ts)", async () => {
   let begun = 0;
   const { port } = new URL(
     await start(() => {

@@ -26,7 +26,7 @@ function nextTurn(): boolean {
   return begin !== undefined;
 }
 
-it("HO1: hands on some requests at once, and the others in the turns after, in their order", () => {
+it("QT1: hands on some requests at once, and the others in the turns after, in their order", () => {
   const names = Array.from({ length: 2 * PER_TURN + 3 }, (_, at) => String(at));
   for (const name of names) come(name);
   expect(handed).toEqual(names.slice(0, PER_TURN));
@@ -40,7 +40,7 @@ it("HO1: hands on some requests at once, and the others in the turns after, in t
   expect(handed.at(-1)).toBe("alone");
 });
 
-it("HO1: an address waits for no more than one turn behind the requests of another", () => {
+it("QT1: an address waits for no more than one turn behind the requests of another", () => {
   for (let at = 0; at < 100 * PER_TURN; at++) come("many", "a");
   come("few 1", "b");
   come("few 2", "b");
@@ -48,7 +48,7 @@ it("HO1: an address waits for no more than one turn behind the requests of anoth
   expect(handed.slice(PER_TURN, PER_TURN + 5)).toEqual(["many", "few 1", "many", "few 2", "many"]);
 });
 
-it("HO2: a request whose connection was cut off is not handed on, and takes no place of another", () => {
+it("QT2: a request whose connection was cut off is not handed on, and takes no place of another", () => {
   for (let at = 0; at < PER_TURN; at++) come("first");
   for (let at = 0; at < 50; at++) come("cut off").destroyed = true;
   come("last");

@@ -3,9 +3,9 @@
  * connections is one turn, which without this file lasts as long as the answers to all of their requests.
  *
  * Owns: the requests that wait for a later turn, by address.
- * HO1  A turn hands at most `PER_TURN` requests to the handler. The others wait for the next turns, in which the
+ * QT1  A turn hands at most `PER_TURN` requests to the handler. The others wait for the next turns, in which the
  *      addresses alternate; those of an address keep their order.
- * HO2  A request whose connection was cut off meanwhile is not handed on.
+ * QT2  A request whose connection was cut off meanwhile is not handed on.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 

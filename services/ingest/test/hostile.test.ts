@@ -180,7 +180,7 @@ it("nothing is made of requests that come with one too many of their connection"
   gateway.producer.acknowledge = () => Promise.resolve();
   await gateway.post("/v1/track", { ...CALL, userId: "next" });
   expect(gateway.events().at(-1)?.userId).toBe("next");
-  // Those behind the first turn's were cut off before theirs (HO1 and HO2 of request-turns.ts).
+  // Those behind the first turn's were cut off before theirs (QT1 and QT2 of request-turns.ts).
   expect(gateway.producer.sent.length).toBeLessThanOrEqual(PER_TURN + 1);
 });
 
