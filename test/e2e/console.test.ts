@@ -28,7 +28,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
         ],
         "by Enter alone",
       ),
-    )("takes the sign-in link, five steps and no typed field %s", async (way, width, hasKeysAlone) => {
+    )("takes the sign-in link, four steps and no typed field %s", async (way, width, hasKeysAlone) => {
       // The overview then has nothing to show.
       await removeDestinations(installation);
       const beganAtMs = performance.now();
@@ -41,7 +41,6 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       };
       const url = page.getByLabel("URL 1");
       await go(page.getByRole("link", { name: "Connect a webhook" }));
-      await go(page.getByRole("link", { name: "Webhooks" }));
       await go(page.getByRole("button", { name: "Use the test receiver" }), url);
       await expect.poll(() => url.inputValue()).toContain("/receive/rcv_");
       await go(page.getByRole("button", { name: "Save and turn on" }));
@@ -54,7 +53,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       const first = page.getByRole("region", { name: "First event" });
       await first.getByText(/Delivered$/).waitFor();
       tell(`the first event ${way}`, performance.now() - beganAtMs - knownAfterMs);
-      expect(flow.steps()).toBe(5);
+      expect(flow.steps()).toBe(4);
       for (const step of ["received", "attempt"]) await first.getByText(step, { exact: true }).waitFor();
       await expectNothingSideways(page);
       expect(flow.faults()).toEqual([]);
@@ -69,7 +68,6 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
     const { page, click } = flow;
     const url = page.getByLabel("URL 1");
     await click(page.getByRole("link", { name: "Connect a webhook" }));
-    await click(page.getByRole("link", { name: "Webhooks" }));
     await url.waitFor();
     for (const [address, says] of bad.cases) {
       await url.fill(address);
@@ -92,7 +90,7 @@ describe.skipIf(hasNoBrowser)("a person at the console", () => {
       .getByText(/Delivered$/)
       .waitFor();
     // The link is the first.
-    expect(1 + flow.steps()).toBe(6);
+    expect(1 + flow.steps()).toBe(5);
     expect(messageIdsOf(receiver.requestsTo("/own")).size).toBe(1);
     // The source that was made before the destination was refused was used again.
     expect(await countSources(installation)).toBe(sources + 1);

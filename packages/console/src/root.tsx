@@ -41,6 +41,10 @@ function SignInPage({ refusal }: { readonly refusal: string | null }) {
       <title>Sign in · Posthaste</title>
       <div className={styles["card"]}>
         <h1>Sign in to Posthaste</h1>
+        <p>
+          Posthaste delivers the events of your sources to webhooks. This console shows each delivery, and mends those
+          that fail.
+        </p>
         {refusal !== null && (
           <p role="alert" className={styles["refusal"]}>
             The sign-in link opened nothing: {refusal}.

@@ -22,7 +22,7 @@ describe("an event that is opened from a list", () => {
     await page.getByText("message-7").click();
     const drawer = page.getByRole("dialog", { name: "message-7" });
     await drawer.getByText('"Billing" answered 503 until').waitFor();
-    await drawer.getByText("Order Completed").waitFor();
+    await drawer.getByText("Order Completed · user-7").waitFor();
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe("/events/message-7");
     // The list was not read again for it, with its filter or without.
     const lists = () => control.requests.filter(({ operation, query }) => operation === LATEST && !query.has("cursor"));

@@ -51,7 +51,7 @@ describe("the overview", () => {
     control.answer({ [STATUS]: { body: { ...status, needsSomebody: [silent] } } });
     await page.getByText("no answer is known").waitFor();
     await page.getByRole("link", { name: "Connect a webhook" }).click();
-    await page.getByRole("heading", { name: "What do you connect?" }).waitFor();
+    await page.getByRole("heading", { name: "Connect a webhook" }).waitFor();
   });
 
   it("says of a destination that answers again what can be sent again, as control tells it", async () => {

@@ -2,7 +2,7 @@
 import { searchOf } from "../listing/filter.ts";
 import type { PaletteLine } from "./commands.ts";
 import { pastedId } from "./pasted-id.ts";
-import { PLACES, type Place, SEARCHED_PLACES } from "./places.ts";
+import { PLACES, type Place } from "./places.ts";
 
 /** Of a thousand destinations no more are looked through by eye. */
 const MOST_NAMED = 8;
@@ -46,7 +46,7 @@ export function findSections(source: PaletteSource): readonly PaletteSection[] {
   const named = [
     { name: "Destinations", lines: isTyped ? namedLines(destinations, "destinations", fits) : [] },
     { name: "Sources", lines: isTyped ? namedLines(sources, "sources", fits) : [] },
-    { name: "Pages", lines: [...PLACES, ...SEARCHED_PLACES].filter(fits).map(placeLine) },
+    { name: "Pages", lines: PLACES.filter(fits).map(placeLine) },
     { name: "Commands", lines: commands.filter(fits) },
   ];
   const events = { name: "Events", lines: id === null || finds.messageId === false ? [] : [eventLine(id)] };

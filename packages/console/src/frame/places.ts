@@ -7,6 +7,7 @@ import {
   KeyRound,
   type LucideIcon,
   Radio,
+  ScrollText,
   Send,
   Users,
   UserX,
@@ -27,6 +28,7 @@ export const PLACES: readonly Place[] = [
   { path: "/overview", name: "Overview", icon: Gauge, key: "o", isRare: false },
   { path: "/sources", name: "Sources", icon: Radio, key: "s", isRare: true },
   { path: "/destinations", name: "Destinations", icon: Webhook, key: "d", isRare: false },
+  { path: "/events", name: "Events", icon: ScrollText, key: "v", isRare: true },
   { path: "/deliveries", name: "Deliveries", icon: Send, key: "l", isRare: false },
   { path: "/dead-letters", name: "Dead letters", icon: Archive, key: "x", isRare: false },
   { path: "/audiences", name: "Audiences", icon: Users, key: "u", isRare: true },
@@ -35,9 +37,6 @@ export const PLACES: readonly Place[] = [
   { path: "/test-receivers", name: "Test receivers", icon: Inbox, key: "r", isRare: true },
   { path: "/access", name: "Access", icon: KeyRound, key: "t", isRare: true },
 ];
-
-/** Pages that the search leads to, and no line of the rail. */
-export const SEARCHED_PLACES = [{ path: "/events", name: "Events" }] as const;
 
 /** The page that stands at `/`. */
 export const FIRST_PLACE = "/overview";

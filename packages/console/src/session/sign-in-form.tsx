@@ -38,7 +38,8 @@ export function SignInForm({ onSignedIn }: { readonly onSignedIn?: () => void })
         error={opening.error === null ? null : refusalOf(opening.error)}
         hint={
           <>
-            Or open a sign-in link: <code>npm start</code> prints one, <code>posthaste open</code> makes one.
+            No token? Ask the person who runs Posthaste for a sign-in link. On the machine where it runs,{" "}
+            <code>npm start</code> prints one and <code>posthaste open</code> makes one.
           </>
         }
       />

@@ -32,7 +32,6 @@ export const VIEWS: readonly View[] = [
     ...{ name: "console-sign-in", path: "/", shows: ["Sign in to Posthaste"] },
     answers: { "GET /v1/session": problem(401, "send the header Authorization: Bearer <token>") },
   },
-  { name: "console-connect-webhook", path: "/connect?kind=webhook", shows: ["Save and turn on"], answers: {} },
   {
     ...{ name: "console-deliveries-event", path: "/deliveries", pressed: "message-1", shows: ["Failed", "Timeline"] },
     answers: { ...deliveriesPage.live, ...eventPage.live },

@@ -51,11 +51,6 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
     ...{ why: "paused by failures, 503", itself: "next probe 16:04:50", mine: "Review", fresh: "as of 16:04:21" },
     terminal: IN_HELP,
   },
-  "/connect": {
-    ...SETTLED,
-    ...{ about: "What do you connect?", where: NOT_LIVE, since: NOT_LIVE, much: NOT_LIVE, fresh: NOT_LIVE },
-    ...{ mine: "Webhooks", terminal: IN_HELP },
-  },
   "console-sign-in": {
     ...{ about: "Sign in to Posthaste", wrong: { none: "what is wrong is said at the field, when a token was" } },
     ...{ where: ONE_AT_A_TIME, since: ONE_AT_A_TIME, much: ONE_AT_A_TIME, fresh: ONE_AT_A_TIME },
@@ -66,7 +61,7 @@ export const ANSWERS: Readonly<Record<string, Answers>> = {
       terminal: "posthaste open",
     },
   },
-  "console-connect-webhook": {
+  "/connect": {
     ...{ about: "Connect a webhook", wrong: { none: "what is wrong is said at the field, when it was tried" } },
     ...{ where: "2 Where to", since: ONE_AT_A_TIME, much: "A made-up event", why: "Nothing to send to yet?" },
     ...{ itself: NOT_LIVE, mine: "Save and turn on", fresh: "as the form stands", terminal: IN_HELP },

@@ -5,7 +5,7 @@ export const connectPage: TestedPage = {
   ...{ route: "/connect", path: "/connect", title: "Connect · Posthaste", reads: "GET /v1/catalog" },
   empty: { "GET /v1/catalog": { body: [] } },
   live: {},
-  shows: ["Webhooks", "Sends every event of the connected sources"],
+  shows: ["Connect a webhook", "Save and turn on"],
 };
 
 export const firstEventPage: TestedPage = {

@@ -79,7 +79,7 @@ export const eventsPage: TestedPage = {
 export const eventPage: TestedPage = {
   route: "/events/$messageId",
   path: "/events/message-7",
-  title: "message-7 · Posthaste",
+  title: "Order Completed · user-7 · Posthaste",
   reads: "GET /v1/events/{messageId}",
   empty: {
     "GET /v1/events/{messageId}": { body: exampleOf("GET /v1/events/{messageId}").body },

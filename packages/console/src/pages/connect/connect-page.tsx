@@ -1,4 +1,4 @@
-/** A webhook is connected on one page; before it stands the choice of kinds. */
+/** A webhook is connected on one page; where there are several kinds, they are chosen from first. */
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { Webhook } from "lucide-react";
@@ -19,21 +19,20 @@ export function ConnectPage() {
   const query = useQuery(asked("GET /v1/catalog", {}));
   const { isPending } = useQuery(allSources);
   const receivers = useTestReceivers();
+  const isChoice = kind === undefined && (query.data?.length ?? 1) > 1;
   return (
     <>
       <PageTitle>Connect</PageTitle>
-      <h1>{kind === undefined ? "What do you connect?" : "Connect a webhook"}</h1>
+      <h1>{isChoice ? "What do you connect?" : "Connect a webhook"}</h1>
       <Loaded
         query={query}
         what="catalog"
         rows={2}
-        isAwaited={kind !== undefined && (isPending || receivers.isAwaited)}
+        isAwaited={!isChoice && (isPending || receivers.isAwaited)}
         isEmpty={(catalog) => catalog.length === 0}
         empty={<Empty action={<a href="/overview">Overview</a>}>Control has nothing to connect.</Empty>}
       >
-        {(catalog) =>
-          kind === undefined ? <Kinds catalog={catalog} /> : <ConnectForm areReceiversOff={receivers.areOff} />
-        }
+        {(catalog) => (isChoice ? <Kinds catalog={catalog} /> : <ConnectForm areReceiversOff={receivers.areOff} />)}
       </Loaded>
     </>
   );

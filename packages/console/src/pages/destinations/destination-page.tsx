@@ -6,9 +6,11 @@ import type { Destination } from "../../api/api-types.ts";
 import { asked } from "../../api/asked.ts";
 import { ChangeList } from "../../audit/change-list.tsx";
 import { TestSend } from "../../destination-form/test-send.tsx";
+import { Copied } from "../../elements/copied.tsx";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { DeliveryList } from "../deliveries/delivery-list.tsx";
 import { DestinationForm, useDestinationDraft } from "./destination-form.tsx";
@@ -56,6 +58,15 @@ function Parts({ destination }: { readonly destination: Destination }) {
   const revised = useDestinationDraft(destination);
   return (
     <div data-state="live">
+      <p className={styles["facts"]}>
+        <Copied what="destination id" text={destination.id} />
+        <span>
+          created <Ago at={destination.createdAt} />
+        </span>
+        <a href={`/destinations/${destination.id}${searchOf({ tab: "changes" })}`}>
+          last change <Ago at={destination.updatedAt} />
+        </a>
+      </p>
       <SecretReminder destination={destination} />
       <Tabs
         selectedKey={tab}

@@ -3,8 +3,8 @@ import { X } from "lucide-react";
 import { useRef } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { Button } from "../../elements/button.tsx";
-import { Copied } from "../../elements/copied.tsx";
 import styles from "./event-drawer.module.css";
+import { EventTitle } from "./event-title.tsx";
 import { EventView } from "./event-view.tsx";
 
 export interface EventDrawerProps {
@@ -31,8 +31,8 @@ export function EventDrawer({ messageId, onClose }: EventDrawerProps) {
       <Modal className={styles["drawer"] ?? ""}>
         <Dialog className={styles["content"] ?? ""}>
           <div className={styles["head"]}>
-            <Heading slot="title" level={2} className={styles["id"] ?? ""}>
-              <Copied what="message id" text={messageId} />
+            <Heading slot="title" level={2} className={styles["title"] ?? ""}>
+              <EventTitle messageId={messageId} />
             </Heading>
             <Button aria-label="Close" look="quiet" onPress={close}>
               <X size={18} aria-hidden />

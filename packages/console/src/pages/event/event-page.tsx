@@ -1,8 +1,8 @@
 import { useParams } from "@tanstack/react-router";
-import { Copied } from "../../elements/copied.tsx";
 import { usePageKey } from "../../keys/page-keys.ts";
 import { PageTitle } from "../../status/page-title.tsx";
 import styles from "./event-page.module.css";
+import { EventTitle, useEventTitle } from "./event-title.tsx";
 import { EventView } from "./event-view.tsx";
 
 export function EventPage() {
@@ -11,9 +11,9 @@ export function EventPage() {
   usePageKey("r", pressResend);
   return (
     <>
-      <PageTitle>{messageId}</PageTitle>
-      <h1 className={styles["id"]}>
-        <Copied what="message id" text={messageId} />
+      <PageTitle>{useEventTitle(messageId) ?? messageId}</PageTitle>
+      <h1 className={styles["head"]}>
+        <EventTitle messageId={messageId} />
       </h1>
       <EventView messageId={messageId} />
     </>

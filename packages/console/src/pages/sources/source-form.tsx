@@ -44,13 +44,13 @@ export function SourceForm({ source }: { readonly source: Source }) {
       fieldsBeside={(theirs) => [
         { name: "Name", base: opened.name, theirs: theirs.name, yours: name.trim() },
         { name: "Kind", base: opened.kind, theirs: theirs.kind, yours: kind },
-        { name: "Taken", base: onOff(opened.enabled), theirs: onOff(theirs.enabled), yours: onOff(enabled) },
+        { name: "Accept calls", base: onOff(opened.enabled), theirs: onOff(theirs.enabled), yours: onOff(enabled) },
       ]}
     >
       <Field label="Name" value={name} onChange={(typed) => put({ name: typed })} />
       <Choice label="Kind" value={kind} choices={KINDS} onChange={(chosen) => put({ kind: chosen })} />
       <Checked isSelected={enabled} onChange={(isOn) => put({ enabled: isOn })}>
-        Its calls are taken; off, they are refused
+        Accept calls (off: they are rejected)
       </Checked>
     </RevisedForm>
   );

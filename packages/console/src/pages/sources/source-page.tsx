@@ -5,6 +5,7 @@ import { asked } from "../../api/asked.ts";
 import elements from "../../elements/elements.module.css";
 import { searchOf } from "../../listing/filter.ts";
 import { Empty, Loaded } from "../../listing/loaded.tsx";
+import { Ago } from "../../moment/moment-text.tsx";
 import { Snippets } from "../../snippets/snippets.tsx";
 import { PageTitle } from "../../status/page-title.tsx";
 import { Mark } from "../../verdict/mark.tsx";
@@ -27,6 +28,11 @@ export function SourcePage() {
         {data !== undefined && (
           <span className={styles["detail"]}>{KINDS.find(([kind]) => kind === data.kind)?.[1] ?? data.kind}</span>
         )}
+        {data !== undefined && (
+          <span className={styles["detail"]}>
+            created <Ago at={data.createdAt} />
+          </span>
+        )}
         {data !== undefined && <Mark tone={data.enabled ? "good" : "off"}>{data.enabled ? "on" : "off"}</Mark>}
       </div>
       <Loaded
@@ -41,12 +47,12 @@ export function SourcePage() {
         {(source) => (
           <div data-state="live" className={styles["parts"]}>
             <WriteKey source={source} />
-            <CallsPart sourceId={source.id} writeKey={source.writeKey} />
+            <SourceForm key={source.id} source={source} />
             <details>
               <summary>Send from your own program</summary>
               <Snippets writeKey={source.writeKey} />
             </details>
-            <SourceForm key={source.id} source={source} />
+            <CallsPart sourceId={source.id} writeKey={source.writeKey} />
             <p>
               <a href={`/deliveries${searchOf({ sourceId })}`}>Its deliveries</a> ·{" "}
               <a href={`/activity${searchOf({ target: sourceId })}`}>Its changes</a>
