@@ -44,7 +44,7 @@ import { openCache } from "./sqlite-cache.ts";
 
 /** Raised with every change of the tables. */
 const LAYOUT = 21;
-const CACHE_KIB = 48 * 1024;
+const CACHE_KIB = 24 * 1024;
 const COMMIT_ENTRIES = 20_000;
 const COMMIT_INTERVAL_MS = 1000;
 
