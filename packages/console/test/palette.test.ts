@@ -46,8 +46,8 @@ const lines = (page: Page) => page.getByRole("menuitem").allInnerTexts();
 
 describe("the palette", () => {
   it("leads a user's id to the user's events, where control knows no such message", async () => {
-    const verdict = exampleOf("GET /v1/events/{messageId}").body;
-    const none = { ...exampleOf("GET /v1/events").body, data: [] };
+    const verdict = exampleOf("GET /v1/events/{messageId}").body as object;
+    const none = { ...(exampleOf("GET /v1/events").body as object), data: [] };
     const page = await visit("/activity", {
       "GET /v1/events/{messageId}": { body: { ...verdict, events: [] } },
       "GET /v1/events": ({ query }) =>
