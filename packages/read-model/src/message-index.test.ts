@@ -53,6 +53,15 @@ describe("an index by message", () => {
     expect(index.segmentsOf(["another"])).toBe("[]");
   });
 
+  it("finds more entries of a message than a call can have arguments", () => {
+    const index = open();
+    add(index, 0, "same");
+    database.exec(`INSERT INTO things
+      WITH numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 199999)
+      SELECT n, 'same', 'a', 0 FROM numbers`);
+    expect(index.rows("number", "same")).toHaveLength(200_000);
+  });
+
   it("gives up the segments whose entries are gone (MI3)", () => {
     const index = open();
     for (let number = 0; number < 12; number += 1) add(index, number, "same");

@@ -90,7 +90,8 @@ export class MessageIndex {
     // A loop, since nearly every look is for a message that is new, and finds no segment.
     for (const { number, filter } of this.#segments) {
       if (!mayHold(filter, hashes)) continue;
-      found.push(...this.#prepare(columns, condition).all(number, messageId, ...values));
+      // A sender may give any number of events one id, more than a call can have arguments.
+      for (const row of this.#prepare(columns, condition).iterate(number, messageId, ...values)) found.push(row);
     }
     return found;
   }
