@@ -166,6 +166,7 @@ describe("an attempt", () => {
 describe("the timeline", () => {
   it("is in words, its codes and offsets in titles", async () => {
     const page = await open([REFUSED]);
+    await page.getByRole("tab", { name: "Timeline" }).click();
     const step = (text: string) => page.locator("ol li").filter({ hasText: text }).locator("span[title]");
     expect(await step("the call was accepted").count()).toBe(0);
     expect(await step("routed to be sent").getAttribute("title")).toBe("by the configuration up to 41");

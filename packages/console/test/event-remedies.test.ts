@@ -44,6 +44,7 @@ describe("the page of an event", () => {
     const verdict = page.getByRole("region", { name: "Verdict" });
     await verdict.getByText("next try 11:47:07 in 5 m 3 s, last possible 15:12:07 in 3 h 30 m.").waitFor();
     expect(await verdict.locator("time").first().getAttribute("datetime")).toBe("2026-11-22T10:47:07.000Z");
+    await page.getByRole("tab", { name: "Timeline" }).click();
     const [next] = await page.getByRole("listitem").filter({ hasText: "next attempt" }).allInnerTexts();
     expect(next?.replace(/\s+/g, " ")).toBe("11:47:07.000 in 5 m 3 s ◌ next attempt Billing");
     await expectSound(page);

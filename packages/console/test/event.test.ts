@@ -46,6 +46,21 @@ describe("an event", () => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
+  it("has its payload, attempts and timeline behind tabs, and reads the payload once it is looked at", async () => {
+    const page = await visit(eventPage.path, withBody('{"userId":"ada"}'));
+    const reads = () => control.requests.filter(({ operation }) => operation === "GET /v1/deliveries/record");
+    const tabs = page.getByRole("tab");
+    await poll(() => tabs.allInnerTexts()).toEqual(["Payload", "Attempts", "Timeline"]);
+    await page.getByText("attempt 1: rejected").waitFor();
+    expect(reads()).toEqual([]);
+    await page.getByRole("tab", { name: "Payload" }).click();
+    await page.getByRole("tabpanel").getByText('"ada"').waitFor();
+    expect(reads().map(({ query }) => query.get("destinationId"))).toEqual([destinationId]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("End");
+    await page.getByRole("tabpanel").getByText("the call was accepted").waitFor();
+  });
+
   it("says why it was not sent again", async () => {
     const refused = problem(409, "its record is past its retention, so that nothing is left to send");
     const page = await visit(eventPage.path, { ...NAMED, "POST /v1/deliveries/resend": refused });

@@ -39,32 +39,29 @@ export function Attempts({ messageId, event, nameOf }: AttemptsProps) {
     onGap: () => void client.invalidateQueries({ queryKey: asks.queryKey }),
   });
   return (
-    <>
-      <h3>Attempts</h3>
-      <Loaded
-        query={query}
-        what="attempts"
-        rows={2}
-        isEmpty={({ data }) => data.length === 0}
-        empty={<Empty>No attempt is logged.</Empty>}
-      >
-        {({ data, nextCursor }) => (
-          <>
-            <ul className={styles["attempts"]}>
-              {data.map((attempt) => (
-                <AttemptRow key={keyOf(attempt)} attempt={attempt} event={event} nameOf={nameOf} />
-              ))}
-            </ul>
-            {nextCursor !== null && (
-              <p className={styles["line"]}>
-                The newest {MOST} stand here, earlier ones are in the log:
-                <Copied what="command" text={`posthaste deliveries --message-id ${quoted(messageId)}`} />
-              </p>
-            )}
-          </>
-        )}
-      </Loaded>
-    </>
+    <Loaded
+      query={query}
+      what="attempts"
+      rows={2}
+      isEmpty={({ data }) => data.length === 0}
+      empty={<Empty>No attempt is logged.</Empty>}
+    >
+      {({ data, nextCursor }) => (
+        <>
+          <ul className={styles["attempts"]}>
+            {data.map((attempt) => (
+              <AttemptRow key={keyOf(attempt)} attempt={attempt} event={event} nameOf={nameOf} />
+            ))}
+          </ul>
+          {nextCursor !== null && (
+            <p className={styles["line"]}>
+              The newest {MOST} stand here, earlier ones are in the log:
+              <Copied what="command" text={`posthaste deliveries --message-id ${quoted(messageId)}`} />
+            </p>
+          )}
+        </>
+      )}
+    </Loaded>
   );
 }
 

@@ -13,6 +13,10 @@ type Verdict = EventVerdict["events"][number]["destinations"][number];
 /** Where nothing was ever sent there is no record, and nothing to send again. */
 const NEVER_SENT: ReadonlySet<Verdict["cause"]> = new Set(["destination_off", "integration_off", "in_pipeline"]);
 
+export function wasSent({ cause }: Pick<Verdict, "cause">): boolean {
+  return !NEVER_SENT.has(cause);
+}
+
 export interface DestinationVerdictProps {
   readonly verdict: Verdict;
   readonly messageId: string;
@@ -47,7 +51,7 @@ export function DestinationVerdict(props: DestinationVerdictProps) {
           <TurnOn destinationId={destinationId} name={name} />
         </div>
       )}
-      {!NEVER_SENT.has(cause) && (
+      {wasSent(verdict) && (
         <RequestRecord messageId={messageId} destinationId={destinationId} sourceId={sourceId} name={name}>
           {!(isSentAbove && tone === "waiting") && (
             <ResendButton delivery={{ messageId, destinationId, sourceId }} label={`${again} to ${name}`}>

@@ -19,12 +19,11 @@ import { quoted } from "../../terminal/quoted.ts";
 import { verdictWords } from "../../verdict/cause.ts";
 import { Mark } from "../../verdict/mark.tsx";
 import { Sentence } from "../../verdict/sentence.tsx";
-import { Attempts } from "./attempts.tsx";
 import { DestinationVerdict } from "./destination-verdict.tsx";
 import styles from "./event-page.module.css";
+import { EventTabs } from "./event-tabs.tsx";
 import { OtherFinds } from "./other-finds.tsx";
 import { onlyWaiting, Remedy, turnedOnAbove } from "./remedy.tsx";
-import { Timeline } from "./timeline.tsx";
 import { TopicSearch } from "./topic-search.tsx";
 
 /** A delivery that waits or is under way is looked at again; the live stream tells of its end sooner. */
@@ -112,7 +111,7 @@ interface EventFactsProps {
 }
 
 function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: above }: EventFactsProps) {
-  const { type, event: name, sourceId, userKey, receivedAt, destinations, timeline, deletion, delivered } = event;
+  const { type, event: name, sourceId, userKey, receivedAt, destinations, deletion } = event;
   return (
     <article className={styles["event"]}>
       <h2>{[type, name].filter((each) => each !== null).join(" · ") || "A call that was not taken"}</h2>
@@ -153,11 +152,7 @@ function EventFacts({ event, messageId, nameOf, isSentAbove, turnedOnAbove: abov
           </ul>
         </>
       )}
-      <h3>Timeline</h3>
-      <Timeline steps={timeline} coming={destinations} nameOf={nameOf} />
-      {(destinations.length > 0 || delivered !== null) && (
-        <Attempts messageId={messageId} event={event} nameOf={nameOf} />
-      )}
+      <EventTabs event={event} messageId={messageId} nameOf={nameOf} />
     </article>
   );
 }
