@@ -24,8 +24,9 @@ export interface Access {
 
 /**
  * A profile counts where it is named, and the current one where nothing else names a control or a token: neither an
- * option nor the environment. Its token goes to its own control alone. The token never comes from an argument, where `ps` shows it. The data folder's token is for the control that the
- * folder belongs to: it is not sent to another that `--url` names.
+ * option nor the environment. Its token goes to its own control alone. The token never comes from an argument, where
+ * `ps` shows it. The data folder's token is for the control that the folder belongs to: it is not sent to another that
+ * `--url` names.
  */
 export async function findAccess(options: AccessOptions, terminal: Terminal, defaultDataDir: string): Promise<Access> {
   const { env } = terminal;

@@ -33,7 +33,7 @@ export interface Terminal {
   readonly onInterrupt: (say: () => void) => () => void;
   /** Shows a URL in a browser where there is one. */
   readonly openUrl: (url: string) => Promise<void>;
-  /** Writes a file that nobody else may read, whole or not at all, and makes its folder. Rejects with the system's error. */
+  /** Writes a file that nobody else may read, whole or not at all. Rejects with the system's error. */
   readonly writePrivate: (path: string, text: string) => Promise<void>;
   /** As `ask`, but shows nothing of the answer. */
   readonly askSecret: (question: string) => Promise<string>;
