@@ -49,6 +49,9 @@ describe("an index by message", () => {
     }
     const perSegment = database.prepare("SELECT count(*) AS entries FROM things GROUP BY segment ORDER BY segment");
     expect(perSegment.all().map(({ entries }) => entries)).toEqual([5, 5, 2]);
+    // The next opening reads the messages of the newest alone.
+    const kept = database.prepare("SELECT segment FROM things_filters ORDER BY segment").all();
+    expect(kept.map(({ segment }) => segment)).toEqual([0, 1]);
     expect(index.segmentsOf(["message 0", "message 11"])).toBe("[0,2]");
     expect(index.segmentsOf(["another"])).toBe("[]");
   });
