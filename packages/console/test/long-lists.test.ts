@@ -1,9 +1,9 @@
-/** Lists that are longer than a browser should hold: TB2 of table.tsx. */
+/** Lists that are longer than a browser should hold: TB2 of table.tsx, QL4 of paged-list.tsx. */
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { exampleOf, type FakeRequest } from "./fake-control.ts";
-import { poll, startConsole, visit } from "./started-console.ts";
-import { axeFaults, rowsOf } from "./story.ts";
+import { control, poll, startConsole, visit } from "./started-console.ts";
+import { axeFaults, focusOf, rowsOf } from "./story.ts";
 
 const LATEST = "GET /v1/deliveries/latest";
 const GROUPS = "GET /v1/dead-letters/groups";
@@ -21,6 +21,29 @@ function pageOf({ query }: FakeRequest, row: (n: number) => object) {
   return { body: { ...PAGE, data, nextCursor: next < 400 ? String(next) : null, groups: 400, searchedTo: null } };
 }
 
+/** In place of the browser's own observer: the test says what is seen. */
+function watchByHand(): void {
+  const before = Object.getOwnPropertyDescriptor(window, "IntersectionObserver");
+  const told = new Set<(entries: readonly { readonly isIntersecting: boolean }[]) => void>();
+  class ByHand {
+    constructor(tell: (entries: readonly { readonly isIntersecting: boolean }[]) => void) {
+      told.add(tell);
+    }
+    observe(): void {}
+    disconnect(): void {}
+  }
+  Object.assign(window, {
+    IntersectionObserver: ByHand,
+    seeEnd: (isIntersecting: boolean) => {
+      for (const tell of told) tell([{ isIntersecting }]);
+    },
+    watchAgain: () => {
+      Reflect.deleteProperty(window, "IntersectionObserver");
+      if (before !== undefined) Object.defineProperty(window, "IntersectionObserver", before);
+    },
+  });
+}
+
 const rows = (page: Page) => rowsOf(page).count();
 
 describe("a long list", () => {
@@ -35,6 +58,27 @@ describe("a long list", () => {
     await page.getByRole("button", { name: "More", exact: true }).click();
     await poll(() => page.getByRole("grid").getAttribute("aria-rowcount")).toBe("401");
     expect(await axeFaults(page)).toEqual([]);
+  });
+
+  it("QL4: goes on by itself after one press, each time its end is seen, and not before", async () => {
+    const page = await visit(
+      "/deliveries",
+      { [LATEST]: (asked) => pageOf(asked, (n) => ({ ...delivery, messageId: `message-n${n}` })) },
+      { isOwn: true, prepare: (own) => own.evaluate(watchByHand) },
+    );
+    const count = () => page.getByRole("grid").getAttribute("aria-rowcount");
+    const see = (isSeen: boolean) => page.evaluate((seen) => Reflect.get(window, "seeEnd")(seen), isSeen);
+    await poll(count).toBe("51");
+    await see(true);
+    await page.keyboard.press("j");
+    await focusOf(page.locator("[data-index='0']"));
+    expect(control.requests.filter(({ query }) => query.has("cursor"))).toEqual([]);
+    await see(false);
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await poll(count).toBe("251");
+    await see(true);
+    await poll(count).toBe("401");
+    await page.evaluate(() => Reflect.get(window, "watchAgain")());
   });
 
   it("of groups of dead letters has two hundred at the most, and says how many more the terminal has", async () => {

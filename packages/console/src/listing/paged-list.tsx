@@ -126,7 +126,7 @@ function useSeen(element: RefObject<HTMLElement | null>): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     if (element.current === null || !("IntersectionObserver" in window)) return;
-    const observer = new IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting === true));
+    const observer = new window.IntersectionObserver((entries) => setSeen(entries.at(-1)?.isIntersecting === true));
     observer.observe(element.current);
     return () => observer.disconnect();
   }, [element]);
