@@ -298,12 +298,11 @@ export const INGEST = [
     tests: ["packages/runtime/src/request-turns.test.ts"],
   })),
   ...[
-    ["ingest's", "services/ingest/src/http/server.ts", "inTurns(serve)", "serve"],
     ["control's", "packages/http-kit/src/server.ts", "inTurns(handler)", "handler"],
     ["the admin ports'", "packages/runtime/src/admin-server.ts", "inTurns(serve)", "serve"],
   ].map(([whose, file, from, to]) => ({
     ...{ damage: `${whose} requests come all in one turn`, file, from, to },
-    tests: [file.includes("ingest") ? "services/ingest/test/hostile.test.ts" : file.replace(".ts", ".test.ts")],
+    tests: [file.replace(".ts", ".test.ts")],
   })),
   {
     damage: "a page of metrics is one piece of work",

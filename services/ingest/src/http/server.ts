@@ -9,7 +9,6 @@
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Log } from "@posthaste/core/log";
-import { inTurns } from "@posthaste/runtime/request-turns";
 import { limitSockets } from "@posthaste/runtime/socket-limits";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import { type Answer, malformed, type Refusal, type SourcedAnswer } from "../answer/answer.ts";
@@ -123,7 +122,9 @@ function createHttpServer(
     connectionsCheckingInterval: timeouts.checkMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
-  const serve: RequestListener = (request, response) => {
+  const server = createServer(settings, (request, response) => {
+    // Its connection was cut off (SL1 of socket-limits.ts).
+    if (request.socket.destroyed) return;
     const answering = answerDirectly(request, response);
     if (answering === null) {
       handle(request, response);
@@ -146,8 +147,7 @@ function createHttpServer(
       }
     };
     answering.then(({ answer, sourceId }) => answerTurns.write(sourceId, () => tell(answer)), fail);
-  };
-  const server = createServer(settings, inTurns(serve));
+  });
   return server;
 }
 
