@@ -45,7 +45,7 @@ it("QT1: an address waits for no more than one turn behind the requests of anoth
   come("few 1", "b");
   come("few 2", "b");
   nextTurn();
-  expect(handed.slice(PER_TURN, PER_TURN + 5)).toEqual(["many", "few 1", "many", "few 2", "many"]);
+  expect(handed.slice(PER_TURN, PER_TURN + 4)).toEqual(["many", "few 1", "many", "few 2"]);
 });
 
 it("QT2: a request whose connection was cut off is not handed on, and takes no place of another", () => {

@@ -9,8 +9,8 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 
-/** Two milliseconds or so of the dearest answers. */
-export const PER_TURN = 8;
+/** A millisecond or so of the dearest answers. */
+export const PER_TURN = 4;
 
 type Waiting = readonly [IncomingMessage, ServerResponse];
 
