@@ -12,8 +12,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
 const SEGMENT_ENTRIES = 50_000;
-/** Some 20 bits for each entry: of a thousand segments that do not hold a message, one is looked at. */
-const FILTER_BITS = 2 ** 20;
+/** At least so many for each entry: of a thousand segments that do not hold a message, one is looked at. */
+const BITS_AN_ENTRY = 20;
 const PROBES = 4;
 
 interface Segment {
@@ -34,12 +34,15 @@ export class MessageIndex {
   /** The oldest first. */
   readonly #segments: Segment[] = [];
   readonly #segmentEntries: number;
+  /** Of a filter; a power of two. */
+  readonly #bits: number;
 
   /** Makes the index of the table where it does not exist, and reads its messages. */
   constructor(database: DatabaseSync, name: string, segmentEntries = SEGMENT_ENTRIES) {
     this.#database = database;
     this.#name = name;
     this.#segmentEntries = segmentEntries;
+    this.#bits = 2 ** Math.ceil(Math.log2(segmentEntries * BITS_AN_ENTRY));
     const index = `${name}_by_message`;
     database.exec(`CREATE INDEX IF NOT EXISTS ${index} ON ${name} (segment, message_id, destination_id)`);
     this.#first = database.prepare(`SELECT min(segment) AS first FROM ${name} INDEXED BY ${index}`);
@@ -124,7 +127,7 @@ export class MessageIndex {
   #segmentOf(number: number): Segment {
     const last = this.#segments.at(-1);
     if (last?.number === number) return last;
-    const made = { number, filter: new Uint32Array(FILTER_BITS / 32), entries: 0 };
+    const made = { number, filter: new Uint32Array(this.#bits / 32), entries: 0 };
     this.#segments.push(made);
     return made;
   }
@@ -133,7 +136,7 @@ export class MessageIndex {
     segment.entries += 1;
     const [first, step] = hashesOf(messageId);
     for (let probe = 0; probe < PROBES; probe += 1) {
-      const bit = bitOf(first, step, probe);
+      const bit = bitOf(first, step, probe, this.#bits);
       segment.filter[bit >>> 5] = (segment.filter[bit >>> 5] ?? 0) | (1 << (bit & 31));
     }
   }
@@ -152,13 +155,14 @@ function hashesOf(text: string): Hashes {
   return [first ^ (first >>> 15), (step ^ (step >>> 13)) | 1];
 }
 
-function bitOf(first: number, step: number, probe: number): number {
-  return (first + Math.imul(step, probe)) >>> 12;
+function bitOf(first: number, step: number, probe: number, bits: number): number {
+  const mixed = first + Math.imul(step, probe);
+  return (mixed ^ (mixed >>> 16)) & (bits - 1);
 }
 
 function mayHold(filter: Uint32Array, [first, step]: Hashes): boolean {
   for (let probe = 0; probe < PROBES; probe += 1) {
-    const bit = bitOf(first, step, probe);
+    const bit = bitOf(first, step, probe, filter.length * 32);
     if (((filter[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
   }
   return true;
