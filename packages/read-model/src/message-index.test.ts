@@ -56,6 +56,19 @@ describe("an index by message", () => {
     expect(index.segmentsOf(["another"])).toBe("[]");
   });
 
+  it("goes on from the newest segment where that was full and every entry is gone (MI3)", () => {
+    const index = open();
+    for (let number = 0; number < 10; number += 1) add(index, number, "same");
+    database.exec("DELETE FROM things");
+    index.trim();
+    expect(index.segmentsOf(["same"])).toBe("[1]");
+    add(index, 10, "same");
+    expect(index.segmentsOf(["same"])).toBe("[1,2]");
+    index.trim();
+    expect(index.segmentsOf(["same"])).toBe("[2]");
+    expect(open().rows("number", "same")).toEqual([{ number: 10 }]);
+  });
+
   it("finds more entries of a message than a call can have arguments", () => {
     const index = open();
     add(index, 0, "same");

@@ -69,11 +69,14 @@ export class MessageIndex {
 
   /** MI3. */
   trim(): void {
-    if (this.#segments.length < 2) return;
-    const first = this.#first.get()?.["first"] ?? this.newest;
-    if ((this.#segments[0]?.number ?? this.newest) >= Number(first)) return;
-    while ((this.#segments[0]?.number ?? this.newest) < Number(first)) this.#segments.shift();
-    this.#giveUp.run(Number(first));
+    const [oldest, next] = this.#segments;
+    if (oldest === undefined || next === undefined) return;
+    const first = Number(this.#first.get()?.["first"] ?? this.newest);
+    if (oldest.number >= first) return;
+    // The newest stays, and the numbers go on from it.
+    const gone = this.#segments.findIndex(({ number }) => number >= first);
+    this.#segments.splice(0, gone === -1 ? this.#segments.length - 1 : gone);
+    this.#giveUp.run(this.#segments[0]?.number ?? first);
   }
 
   /** The segments that may hold one of these messages, as JSON for SQLite's `json_each` (MI2). */
