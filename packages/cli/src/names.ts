@@ -59,9 +59,9 @@ async function idsOf(kind: Kind, value: unknown, api: () => Promise<ApiClient>):
 /** The id of the thing of this name; large and small letters count only where that decides between several. */
 export function idOf(kind: string, name: string, entries: readonly Entry[]): string {
   const lower = name.toLowerCase();
-  const alike = entries.filter((entry) => typeof entry.name === "string" && entry.name.toLowerCase() === lower);
-  const same = alike.filter((entry) => entry.name === name);
-  const found = same.length > 0 ? same : alike;
+  const inAnyCase = entries.filter((entry) => typeof entry.name === "string" && entry.name.toLowerCase() === lower);
+  const same = inAnyCase.filter((entry) => entry.name === name);
+  const found = same.length > 0 ? same : inAnyCase;
   const [only] = found;
   if (only !== undefined && found.length === 1) return String(only.id);
   if (only === undefined) {

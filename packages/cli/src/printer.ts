@@ -14,7 +14,7 @@ import type { Terminal } from "./terminal.ts";
 export interface PrinterOptions {
   readonly terminal: Terminal;
   readonly json: boolean;
-  /** What is printed of each JSON document, which it asks for too. */
+  /** The printed part of each JSON document; the option asks for JSON too. */
   readonly filter?: JsonFilter | undefined;
   readonly quiet: boolean;
   readonly color: boolean;
@@ -71,8 +71,8 @@ export function createPrinter({ terminal, filter, quiet, color, ...options }: Pr
       const paint = color ? colorState : undefined;
       const table = fitTable(columns, all, { width: terminal.columns, ...(paint === undefined ? {} : { paint }) });
       write([...(last === null ? table.header.map(bold) : []), ...table.rows.slice(all.length - rows.length).flat()]);
-      if (last === null && table.leftOut.length > 0)
-        say(`no room for ${table.leftOut.join(", ")}: a wider terminal or --json has all`);
+      if (last === null && table.hidden.length > 0)
+        say(`no room for ${table.hidden.join(", ")}: a wider terminal or --json has all`);
       last = fitted === 0 ? [] : all.slice(-fitted);
     };
   };

@@ -35,7 +35,7 @@ describe("a table", () => {
     const table = fitTable(header, [["1", `${id},${id}`, "the receiver refuses it", "2026-11-26T12:06:34.399Z"]], {
       width: 40,
     });
-    expect(table.leftOut).toEqual(["lastAt"]);
+    expect(table.hidden).toEqual(["lastAt"]);
     expect(table.rows.flat()).toEqual([`1     ${id},  the`, `      ${id}   receiver`, `${" ".repeat(29)}refuses it`]);
   });
 
@@ -51,10 +51,10 @@ describe("a table", () => {
       fc.property(rows, fc.integer({ min: 22, max: 200 }), (entries, width) => {
         const table = fitTable(HEADER, entries, { width });
         expect(table.rows).toHaveLength(entries.length);
-        expect(table.leftOut).toEqual(HEADER.slice(HEADER.length - table.leftOut.length));
+        expect(table.hidden).toEqual(HEADER.slice(HEADER.length - table.hidden.length));
         for (const [index, lines] of table.rows.entries()) {
           for (const line of lines) expect([...line].length).toBeLessThanOrEqual(width);
-          const shown = entries[index]?.slice(0, HEADER.length - table.leftOut.length) ?? [];
+          const shown = entries[index]?.slice(0, HEADER.length - table.hidden.length) ?? [];
           expect(signs(lines.join(""))).toBe(signs(shown.join("")));
         }
       }),

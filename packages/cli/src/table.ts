@@ -15,7 +15,7 @@ export interface FittedTable {
   readonly header: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** The columns that found no room. */
-  readonly leftOut: readonly string[];
+  readonly hidden: readonly string[];
 }
 
 /** Applied to each part of a cell, which is padded after it. */
@@ -49,7 +49,7 @@ export function fitTable(
   return {
     header: linesOf(shown, true),
     rows: rows.map((row) => linesOf(row)),
-    leftOut: header.slice(widths.length),
+    hidden: header.slice(widths.length),
   };
 }
 

@@ -35,8 +35,8 @@ export interface PaletteSection {
 }
 
 /**
- * Those with a line. A text with a digit is likelier an id than a name; any other is one where nothing is named so. A
- * user or an event's name that control knows stands before searches that may find nothing.
+ * The kinds with a line. A text with a digit is likelier an id than a name; any other is one where nothing is named so.
+ * A user or an event's name that control knows stands before searches that may find nothing.
  */
 export function findSections(source: PaletteSource): readonly PaletteSection[] {
   const { typed, finds, destinations, sources, commands } = source;

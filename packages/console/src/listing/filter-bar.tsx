@@ -45,7 +45,7 @@ export function FilterBar<Key extends string>({ fields, filter, kept = {}, count
     setOpen(null);
     router.history.push(`${router.state.location.pathname}${searchOf({ ...next, ...kept })}`);
   };
-  // What closes last leaves another one open that was chosen in it.
+  // The editor that closes last leaves open another that was chosen in it.
   const toggle = (key: string, isOpen: boolean): void =>
     setOpen((known) => (isOpen ? key : known === key ? null : known));
   const put = (values: Filter<string>): void => show(withValues(filter, values));

@@ -9,7 +9,7 @@ import { SHOWN_PAGES } from "./freshness.tsx";
 export const PAGE = 50;
 /** Of a page that is asked for by hand. */
 const LATER_PAGE = 200;
-/** Those that are read anew as they stand; of more, the first. */
+/** Up to so many pages are read anew as they stand; of more, the first alone. */
 const MOST_READ_ANEW = 4;
 /** How often it is looked whether something came that no stream says. */
 const LOOK_MS = 5000;
