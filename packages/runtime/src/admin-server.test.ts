@@ -68,7 +68,7 @@ it("begins few of the requests that come at once in one turn of the event loop (
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   ask();
   await turn();
-  // What was written is read before this turn ends, and later turns come after it.
+  // The server reads the requests before this turn ends, and later turns come after it.
   await turn();
   expect(begun - sockets.length).toBeLessThanOrEqual(PER_TURN);
   await vi.waitFor(() => expect(begun).toBe(2 * sockets.length), 30_000);

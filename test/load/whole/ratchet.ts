@@ -9,7 +9,7 @@ import type { Summary } from "./whole-figures.ts";
 const ACCEPTED = new URL("./accepted.json", import.meta.url);
 /** How much more than the accepted figure is let pass. */
 const ALLOWED = 1.15;
-/** What no figure is held to: differences below this are the machine's. */
+/** No figure is held to a smaller difference: that is the machine's. */
 const LEAST_TIMES = 0.1;
 
 export interface Excess {

@@ -105,7 +105,7 @@ function useGroups(filter: Filter<DeadLetterFilterKey>) {
   });
 }
 
-/** Those of suppressed users are settled: nobody waits for them. */
+/** Dead letters of suppressed users are settled: nobody waits for them. */
 function Total({ groups, isWhole }: { readonly groups: readonly Group[]; readonly isWhole: boolean }) {
   const sumOf = (isOf: (group: Group) => boolean): number =>
     groups.reduce((sum, group) => sum + (isOf(group) ? group.open : 0), 0);

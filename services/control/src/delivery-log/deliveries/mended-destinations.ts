@@ -32,7 +32,7 @@ export class MendedDestinations {
     this.#parts = parts;
   }
 
-  /** Those among `all`, the most dead letters first; none while the delivery log cannot be asked. */
+  /** The mended destinations among `all`, the most dead letters first; none while the delivery log cannot be asked. */
   async among(all: readonly KnownDestination[]): Promise<readonly MendedDestination[]> {
     const groups = await this.#groups().catch(() => []);
     const byId = new Map(all.map((known) => [known.destination.id, known]));

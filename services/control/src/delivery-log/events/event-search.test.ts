@@ -43,7 +43,7 @@ function openTables() {
     const event = { messageId, userKey, receivedAtMs, cause: "no_destination", type: "track", event: "Paged" } as const;
     const others = { originPartition: 0, originOffset: 1, configOffset: 1, destinationIds: [], firstOffset: null };
     const events = [{ ...event, ...others, integration: null }];
-    // What became of an event may be known long after its receipt.
+    // An event's outcome may be known long after its receipt.
     const entries = unroutedEntries({ sourceId, unroutedAtMs: 900 - offset, events }, { partition: 0, offset });
     // A rejected call has its own time, and the same fields otherwise.
     const isRejected = projection === "rejected_calls";
